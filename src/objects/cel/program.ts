@@ -9,7 +9,7 @@ import type { Range } from './cost-estimate.js';
 import { ResultTypeError } from './result-type-error.js';
 import type { Expression } from './syntax/expression.js';
 import { parseExpression } from './syntax/parser.js';
-import { type CelType, isAssignable, typeName } from './values/cel-type.js';
+import { type CelType, isAssignable, resultTypeName } from './values/cel-type.js';
 import type { Value } from './values/value.js';
 
 /** An expression that was parsed and checked. May be evaluated many times, also by evaluations that interleave. */
@@ -101,6 +101,6 @@ function check(compiler: Compiler, expression: Expression, text: string): Compil
 
 /** The message for an expression whose type is not among those wanted. */
 export function wrongResult(wanted: readonly CelType[], found: CelType): string {
-  const names = wanted.map(typeName);
-  return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${typeName(found)}`;
+  const names = wanted.map(resultTypeName);
+  return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${resultTypeName(found)}`;
 }

@@ -5,10 +5,12 @@ import type { KindType } from '../../base/machinery/schema/index.js';
 import type { Definer } from '../../storage/storage.interface.js';
 import type { AllocatedNames } from './allocation/allocated-names.js';
 import { allVerbs, type ResourceVerb } from './resource-verb.js';
+import type { RowCondition } from './row-condition.js';
 import type { Strategy, StrategyOptions } from './strategy.js';
 import type { PartSubresource, SubresourceDefinition } from './subresource-definition.js';
 import type { TableColumn } from './table-column.js';
 
+export type { RowCondition } from './row-condition.js';
 export { Since } from './since.js';
 export type { TableCell, TableColumn } from './table-column.js';
 
@@ -84,6 +86,8 @@ interface ResourceIdentity<T extends ApiObject> {
   /** The message about a field that is not selectable, where clients know another one. */
   readonly unselectable?: (field: string) => string;
   readonly columns?: readonly TableColumn<T>[];
+  /** What a row of a table says about an object beside its cells, if anything. */
+  readonly rowConditions?: (object: T) => readonly RowCondition[] | undefined;
 }
 
 /** How up-to-date stored JSON is recognized, and how other JSON is brought up to date. */

@@ -61,7 +61,7 @@ export interface CreatedSubresource extends UpdateRules {
   readonly name: string;
   readonly body: BodyKind;
   /** As in {@link VirtualSubresource.otherName}. */
-  readonly otherName?: string;
+  readonly otherName?: string | ((given: string, name: string) => Error);
   readonly write: WriteIntoParent;
   /** Makes the response that is sent instead of the body (a Status). */
   readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;
@@ -75,10 +75,10 @@ export interface VirtualSubresource {
   /** Further versions of that kind with the same fields, which bodies may also have. */
   readonly otherBodies?: readonly BodyKind[];
   /**
-   * The message for a body whose name is missing or differs from that in the path. Default: the usual one for another
-   * name; a missing one is that of the path.
+   * The message for a body whose name is missing or differs from that in the path, or the error for a name that
+   * differs. Default: the usual message for another name; a missing one is that of the path.
    */
-  readonly otherName?: string;
+  readonly otherName?: string | ((given: string, name: string) => Error);
   /**
    * Does what the body requests and returns the object to send, which may be a Status. Runs after mutating admission
    * and calls `action.validate` before any effect; throws a StatusError to refuse.

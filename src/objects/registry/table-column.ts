@@ -2,7 +2,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { Since } from './since.js';
 
 /** A table cell before it is formatted; its value depends only on the object. */
-export type TableCell = string | number | boolean | null | Since;
+export type TableCell = string | number | bigint | boolean | null | Since;
 
 /** One column of the Table form. */
 export interface TableColumn<T extends ApiObject = ApiObject> {

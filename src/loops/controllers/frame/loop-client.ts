@@ -391,7 +391,9 @@ export class ResourceClient<T extends ApiObject> {
     part?: SubresourceDefinition,
   ): void {
     const { registry, timers, managers = ownManagers } = this.dependencies;
-    const manager = managerOfAccount(work.account, managers);
+    // The API server answers for APIServices, also where a loop watches over them.
+    const isServers = this.resource.definition.resource === 'apiservices';
+    const manager = isServers ? managers.server : managerOfAccount(work.account, managers);
     recordFieldOwner(this.resource, { registry, manager, time: formatTime(timers.now()) }, live, next, part);
   }
 

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 import type { BindingSpec, PolicySpec } from './policy.validation.js';
+import { selectorText } from './selector-text.js';
 
 /** Columns of a policy; `count` is the column that counts its rules. */
 export function policyColumns<T extends ApiObject & { readonly spec: PolicySpec }>(
@@ -38,9 +39,8 @@ export function policyBindingColumns<
       type: 'string',
       description: 'Parameters of the policy.',
       cell: ({ spec: { paramRef } }) => {
-        if (paramRef === undefined) return '<unset>';
-        const name = paramRef.name === undefined || paramRef.name === '' ? '*' : paramRef.name;
-        return paramRef.namespace === undefined || paramRef.namespace === '' ? name : `${paramRef.namespace}/${name}`;
+        if (paramRef?.name) return `${paramRef.namespace || '*'}/${paramRef.name}`;
+        return paramRef?.selector === undefined ? '<unset>' : selectorText(paramRef.selector);
       },
     },
     ageColumn,

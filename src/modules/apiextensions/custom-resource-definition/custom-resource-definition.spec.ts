@@ -117,7 +117,7 @@ describe('custom resource definitions', () => {
       { versions: [] },
       [
         `${invalid}spec.versions | Invalid value: []: must have exactly one version marked as storage version`,
-        `${invalid}status.storedVersions | Invalid value: []: must have at least one stored version`,
+        `${invalid}status.storedVersions | Invalid value: null: must have at least one stored version`,
       ],
     ],
     [
@@ -250,7 +250,7 @@ describe('custom resource definitions', () => {
       [
         `${invalid}spec.subresources.scale.specReplicasPath | Invalid value: ".x": should be a json path under .spec`,
         `${invalid}spec.subresources.scale.statusReplicasPath | Invalid value: "bad": must be a simple json path starting with .`,
-        `${invalid}spec.subresources.scale.labelSelectorPath | Invalid value: ".metadata.x": should be a json path under either .status or .spec`,
+        `${invalid}spec.subresources.scale.labelSelectorPath | Invalid value: ".metadata.x": should be a json path under either .spec or .status`,
       ],
     ],
     [

@@ -129,17 +129,17 @@ function storedVersionsErrors(
   const stored = status.storedVersions ?? [];
   const versions = spec.versions ?? [];
   const errors: FieldError[] = [];
-  if (stored.length === 0) errors.push(invalid(path, stored, 'must have at least one stored version'));
+  // A new definition has no list of them yet.
+  const shown = old === undefined ? null : stored;
+  if (stored.length === 0) return [invalid(path, shown, 'must have at least one stored version')];
   for (const { name, storage } of versions) {
     if (storage && !stored.includes(name)) errors.push(invalid(path, stored, `must have the storage version ${name}`));
   }
   const known = new Set(versions.map(({ name }) => name));
   for (const [i, name] of stored.entries()) {
     if (known.has(name)) continue;
-    const wasKnown = old?.spec.versions?.some((version) => version.name === name) === true;
     const advice = `${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
-    const detail = wasKnown ? `missing from spec.versions; ${advice}` : 'must appear in spec.versions';
-    errors.push(invalid(path.index(i), name, detail));
+    errors.push(invalid(path.index(i), name, `missing from spec.versions; ${advice}`));
   }
   return errors;
 }

@@ -25,7 +25,7 @@ export function subresourcesErrors(subresources: CustomResourceSubresources, pat
   if (statusReplicasPath === '') errors.push(required(scalePath.child('statusReplicasPath')));
   else check('statusReplicasPath', statusReplicasPath, ['.status.'], 'should be a json path under .status');
   if (labelSelectorPath) {
-    const detail = 'should be a json path under either .status or .spec';
+    const detail = 'should be a json path under either .spec or .status';
     check('labelSelectorPath', labelSelectorPath, ['.spec.', '.status.'], detail);
   }
   return errors;

@@ -46,7 +46,7 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
   }
   // Clients of older versions of the definition know the first version by a field of its own.
   const first = versions[0]?.name ?? '';
-  const broken = versions.length === 0 ? [] : isDns1035Label(first);
+  const broken = first === '' ? [] : isDns1035Label(first);
   if (broken.length > 0) errors.push(invalid(path.child('version'), first, broken.join(',')));
   return errors;
 }

@@ -12,7 +12,10 @@ const templateGeneration = 'deprecated.daemonset.template.generation';
 /** Rules of daemon sets. */
 export function daemonSetStrategy(options: PodValidationOptions): Strategy<DaemonSet> {
   return {
-    applyDefaults({ spec }) {
+    applyDefaults(object) {
+      const { spec } = object;
+      // Whoever writes a daemon set without the annotation owns it from then on.
+      if (object.metadata.annotations?.[templateGeneration] === undefined) setTemplateGeneration(object, 0);
       applyPodSpecDefaults(spec.template.spec);
       const { updateStrategy } = spec;
       updateStrategy.type ||= 'RollingUpdate';

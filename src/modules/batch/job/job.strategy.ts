@@ -9,15 +9,24 @@ import { type JobLabels, jobLabels } from './job-labels.js';
 /** Rules of jobs. */
 export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
   return {
-    applyDefaults: ({ spec }) => applyJobDefaults(spec),
+    applyDefaults({ metadata, spec }) {
+      applyJobDefaults(spec);
+      const { labels } = spec.template.metadata;
+      // The same object, until it is known whether labels are generated: the job then has those too.
+      if (labels !== undefined && isEmpty(metadata.labels)) metadata.labels = labels;
+    },
 
     prepareForCreate(_context, object) {
       object.status = {};
       if (object.spec.manualSelector !== true) generateSelector(object, jobLabels(options.names));
       const { labels } = object.spec.template.metadata;
-      if (Object.keys(object.metadata.labels ?? {}).length === 0 && labels !== undefined) {
-        object.metadata.labels = { ...labels };
-      }
+      const hasOwn = object.metadata.labels !== labels && !isEmpty(object.metadata.labels);
+      if (!hasOwn && labels !== undefined) object.metadata.labels = { ...labels };
+    },
+
+    prepareForUpdate(_context, { metadata, spec }) {
+      const { labels } = spec.template.metadata;
+      if (labels !== undefined && metadata.labels === labels) metadata.labels = { ...labels };
     },
 
     validate: (_context, object) => validateJob(object, options),
@@ -27,6 +36,10 @@ export function jobStrategy(options: PodValidationOptions): Strategy<Job> {
       ...templateWarnings(object, old, options.names),
     ],
   };
+}
+
+function isEmpty(labels: Readonly<Record<string, string>> | null | undefined): boolean {
+  return Object.keys(labels ?? {}).length === 0;
 }
 
 /** Makes the job select its own pods by its uid. Labels that a client chose stay, and validation checks them. */

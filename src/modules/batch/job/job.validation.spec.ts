@@ -386,3 +386,16 @@ describe('rules of Job', () => {
     });
   }
 });
+
+describe('labels of jobs', () => {
+  it('are those of the template, with the generated ones', () => {
+    const labelled = { metadata: { labels: { a: 'b' } }, spec: podSpec };
+    const own = tester.create({ spec: { template: labelled } }).object;
+    assert.deepEqual(own.metadata.labels?.a, 'b');
+    assert.ok(own.metadata.labels?.[uidLabel]);
+    const given = tester.create({ metadata: { labels: { a: 'b' } }, spec: { template: labelled } }).object;
+    assert.deepEqual(given.metadata.labels, { a: 'b' });
+    const removed = tester.patch(own, { metadata: { labels: null } }).object;
+    assert.equal(removed.metadata.labels?.a, 'b', 'an update without labels takes those of the template');
+  });
+});

@@ -131,6 +131,16 @@ describe('persistent volume claims', () => {
     ]);
   });
 
+  it('keep the annotation that named the class, and ask for some storage', () => {
+    const key = `volume.beta.${testNames.labelPrefix}/storage-class`;
+    const { object } = tester.create(claim());
+    assertCauses(tester.patch(object, { metadata: { annotations: { [key]: 'x' } } }).causes, [
+      `Invalid | metadata.annotations.${key} | Invalid value: "x": field is immutable`,
+    ]);
+    const lessened = tester.patch(object, { spec: { resources: { requests: null } } }).causes;
+    assert.match(lessened.at(-1) ?? '', /requests\.storage \| Forbidden: field can not be less than status\.capacity/);
+  });
+
   it('grow when bound, and shrink again only to more than the present size', () => {
     const { object } = tester.create(claim());
     assertCauses(tester.patch(object, size('2Gi')).causes, [frozen]);

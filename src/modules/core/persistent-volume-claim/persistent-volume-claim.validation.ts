@@ -38,13 +38,14 @@ export function validatePersistentVolumeClaimUpdate(
   names: VendorNames,
 ): FieldError[] {
   const errors = validatePersistentVolumeClaim(object);
-  const size = object.spec.resources.requests?.storage;
-  const oldSize = old.spec.resources.requests?.storage;
+  const size = object.spec.resources.requests?.storage ?? '0';
+  const oldSize = old.spec.resources.requests?.storage ?? '0';
+  checkClassAnnotation(object, old, names, errors);
   const frozen = frozenPart(object, old, names);
   if (!isDeepStrictEqual(frozen, { ...old.spec })) {
     errors.push(forbidden(specPath, `${immutableSpec}\n${structDiff(persistentVolumeClaimSpec, old.spec, frozen)}`));
   }
-  if (size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
+  if (compareQuantities(size, oldSize) < 0) {
     // The requested size may be reduced again as long as the volume has not grown.
     const granted = old.status.capacity?.storage ?? '0';
     if (compareQuantities(size, granted) <= 0) {
@@ -52,7 +53,28 @@ export function validatePersistentVolumeClaimUpdate(
     }
   }
   checkImmutable(object.spec.volumeMode, old.spec.volumeMode, FieldPath.of('volumeMode'), errors);
+  const attributesClass = object.spec.volumeAttributesClassName;
+  if (old.status.currentVolumeAttributesClassName !== undefined && !attributesClass) {
+    const change = attributesClass === '' ? 'to empty string' : 'to nil';
+    const detail = `update ${change} is forbidden when status.currentVolumeAttributesClassName is not nil`;
+    errors.push(forbidden(specPath.child('volumeAttributesClassName'), detail));
+  }
   return errors;
+}
+
+/** The annotation that named the class before there was a field can't change; the field may replace it. */
+function checkClassAnnotation(
+  { metadata, spec }: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+  names: VendorNames,
+  errors: FieldError[],
+): void {
+  const key = `volume.beta.${names.labelPrefix}/storage-class`;
+  const [now, before] = [metadata, old.metadata].map(({ annotations }) => annotations?.[key]);
+  if ((now ?? '') === (before ?? '')) return;
+  const isReplaced = before === spec.storageClassName && old.spec.storageClassName === undefined && now === undefined;
+  if (isReplaced && before !== undefined) return;
+  errors.push(invalid(FieldPath.of('metadata', 'annotations').child(key), now ?? '', 'field is immutable'));
 }
 
 /** The new spec with the old value of every changeable field. */

@@ -171,8 +171,15 @@ describe('persistent volumes', () => {
     const { object: bound, causes } = tester.patch(object, { spec: { nodeAffinity: someNodes } });
     assertCauses(causes, []);
     assertCauses(tester.patch(bound, { spec: { nodeAffinity: null } }).causes, [
-      'Invalid | nodeAffinity | Invalid value: null: field is immutable',
+      'Invalid | nodeAffinity | Invalid value: null: field is immutable, except for updating from beta label to GA',
     ]);
+    const nodesOf = (key: string) => ({
+      required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: 'In', values: ['z'] }] }] },
+    });
+    const [beta, general] = ['failure-domain.beta', 'topology'].map((word) => `${word}.${testNames.labelPrefix}/zone`);
+    const { object: old } = tester.create(on({ hostPath, nodeAffinity: nodesOf(beta ?? '') }));
+    assertCauses(tester.patch(old, { spec: { nodeAffinity: nodesOf(general ?? '') } }).causes, []);
+    assert.equal(tester.patch(old, { spec: { nodeAffinity: nodesOf('other') } }).causes.length, 1);
   });
 
   it('may get the secret for growing later, once', () => {

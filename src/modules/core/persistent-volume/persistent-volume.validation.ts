@@ -118,10 +118,42 @@ export function validatePersistentVolumeUpdate(
     errors.push(forbidden(path, `spec.persistentvolumesource is immutable after creation\n${change}`));
   }
   checkImmutable(object.spec.volumeMode, old.spec.volumeMode, FieldPath.of('volumeMode'), errors);
-  if (old.spec.nodeAffinity !== undefined) {
-    checkImmutable(object.spec.nodeAffinity, old.spec.nodeAffinity, FieldPath.of('nodeAffinity'), errors);
+  const { nodeAffinity } = object.spec;
+  if (old.spec.nodeAffinity !== undefined && !isSameAffinity(nodeAffinity, old.spec.nodeAffinity, names)) {
+    const detail = 'field is immutable, except for updating from beta label to GA';
+    errors.push(invalid(FieldPath.of('nodeAffinity'), nodeAffinity ?? null, detail));
   }
   return errors;
+}
+
+/** Whether the nodes stay the same: labels of nodes may be named by the keys that they have had since. */
+function isSameAffinity(
+  affinity: PersistentVolumeSpec['nodeAffinity'],
+  old: PersistentVolumeSpec['nodeAffinity'],
+  { labelPrefix }: VendorNames,
+): boolean {
+  if (isDeepStrictEqual(affinity, old)) return true;
+  const renamed = new Map([
+    [`beta.${labelPrefix}/arch`, `${labelPrefix}/arch`],
+    [`beta.${labelPrefix}/instance-type`, `node.${labelPrefix}/instance-type`],
+    [`beta.${labelPrefix}/os`, `${labelPrefix}/os`],
+    [`failure-domain.beta.${labelPrefix}/region`, `topology.${labelPrefix}/region`],
+    [`failure-domain.beta.${labelPrefix}/zone`, `topology.${labelPrefix}/zone`],
+  ]);
+  const terms = affinity?.required?.nodeSelectorTerms ?? [];
+  const before = (old?.required?.nodeSelectorTerms ?? []).map((term, i) => ({
+    ...term,
+    matchExpressions: term.matchExpressions?.map((expression, j) => {
+      const now = terms[i]?.matchExpressions?.[j]?.key;
+      return renamed.get(expression.key) === now && now !== undefined ? { ...expression, key: now } : expression;
+    }),
+  }));
+  return isDeepStrictEqual(
+    terms,
+    before.map(({ matchExpressions, ...rest }) =>
+      matchExpressions === undefined ? rest : { ...rest, matchExpressions },
+    ),
+  );
 }
 
 /** The sources of a volume, for comparison: without the secret for expansion, which may be added later. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames, testStores, testTime } from '../../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { podRowConditions } from './pod.columns.js';
 import { podResource } from './pod.resource.js';
 
 const tester = new DefinitionTester(podResource(testNames, testStores()));
@@ -83,6 +85,17 @@ describe('table of pods', () => {
     const lost = podWith({ phase: 'Running', reason: 'NodeLost' });
     lost.metadata.deletionTimestamp = testTime;
     assert.equal(tester.cells(lost)[2], 'Unknown');
+    const failed = podWith({ phase: 'Failed', reason: 'Evicted' });
+    failed.metadata.deletionTimestamp = testTime;
+    assert.equal(tester.cells(failed)[2], 'Evicted', 'what has ended does not end again');
+  });
+
+  it('says of rows whether the pod has ended', () => {
+    const reasons = ['Running', 'Succeeded', 'Failed'].map((phase) => {
+      const conditions = podRowConditions(podWith({ phase }) as unknown as Pod) ?? [];
+      return conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+    });
+    assert.deepEqual(reasons, [[], ['Completed True Succeeded'], ['Completed True Failed']]);
   });
 
   it('shows where the pod is', () => {

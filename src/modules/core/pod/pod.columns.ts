@@ -1,9 +1,18 @@
 import type { ContainerState, ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
-import { Since, type TableColumn } from '../../../objects/registry/resource-definition.js';
+import { type RowCondition, Since, type TableColumn } from '../../../objects/registry/resource-definition.js';
 
 const none = '<none>';
+
+/** What the row of a pod says in the phases in which it does not run again. */
+const completions: ReadonlyMap<string, readonly RowCondition[]> = new Map([
+  [
+    'Succeeded',
+    [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }],
+  ],
+  ['Failed', [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }]],
+]);
 
 /** Summary of a pod's containers for a table. */
 export interface PodSummary {
@@ -67,7 +76,10 @@ function summarizePod(pod: Pod): PodSummary {
     }
     if (reason === 'Completed' && hasRunning) reason = hasReadyCondition(pod) ? 'Running' : 'NotReady';
   }
-  if (pod.metadata.deletionTimestamp !== undefined) reason = status.reason === 'NodeLost' ? 'Unknown' : 'Terminating';
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    if (status.reason === 'NodeLost') reason = 'Unknown';
+    else if (!completions.has(status.phase ?? '')) reason = 'Terminating';
+  }
   return { ready, total: (spec.containers?.length ?? 0) + restartable.size, reason, restarts, restartedAt };
 }
 
@@ -93,6 +105,11 @@ function readinessGates({ spec, status }: Pod): string {
     status.conditions?.some((c) => c.type === conditionType && c.status === 'True'),
   );
   return `${met.length}/${gates.length}`;
+}
+
+/** Says of a pod that has ended that it has. */
+export function podRowConditions({ status }: Pod): readonly RowCondition[] | undefined {
+  return completions.get(status.phase ?? '');
 }
 
 export const podColumns: readonly TableColumn<Pod>[] = [

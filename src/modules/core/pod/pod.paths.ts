@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, FieldPath, forbidden, invalid, rootPath } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
+import { ephemeralContainer } from '../../../objects/apis/core/v1/container.types.js';
 import { applyContainerDefaults } from '../../../objects/apis/core/v1/defaults/container.defaults.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
@@ -144,7 +146,7 @@ function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldEr
   const errors: FieldError[] = [];
   // Of several containers with the same name, the first counts.
   const byName = new Map(containers.toReversed().map((container) => [container.name, container]));
-  old.forEach((before, i) => {
+  for (const before of old) {
     const after = byName.get(before.name);
     if (after === undefined) {
       errors.push(
@@ -152,8 +154,8 @@ function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldEr
       );
     } else if (!isDeepStrictEqual(after, before)) {
       const detail = `existing ephemeral containers ${JSON.stringify(before.name)} may not be changed`;
-      errors.push(forbidden(ephemeralPath.index(i), detail));
+      errors.push(forbidden(ephemeralPath, `${detail}\n${structDiff(ephemeralContainer, before, after)}`));
     }
-  });
+  }
   return errors;
 }

@@ -5,7 +5,7 @@ import type { ResourceStores } from '../../../objects/registry/store/resource-st
 import { podProxyPath } from '../proxy-path.js';
 import { evictionPath } from './eviction/eviction.path.js';
 import { bindingPath } from './pod.binding.js';
-import { podColumns } from './pod.columns.js';
+import { podColumns, podRowConditions } from './pod.columns.js';
 import { podAttachPath, podExecPath, podPortForwardPath } from './pod.connect.js';
 import { podLogPath } from './pod.log.js';
 import { ephemeralContainersPath, podStatusPath } from './pod.paths.js';
@@ -53,6 +53,7 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
       'status.nominatedNodeName': status.nominatedNodeName ?? '',
     }),
     columns: podColumns,
+    rowConditions: podRowConditions,
     subresources: [
       podStatusPath(options),
       bindingPath(stores.clock, options),

@@ -392,9 +392,14 @@ describe('ephemeral containers', () => {
       'FieldValueForbidden | spec.ephemeralContainers | Forbidden: existing ephemeral containers "e" may not be removed\n',
     ]);
     const changed = { spec: { ephemeralContainers: [{ name: 'e', image: 'other' }] } };
-    assert.deepEqual(tester.patch(object, changed, 'ephemeralcontainers').causes, [
-      'FieldValueForbidden | spec.ephemeralContainers[0] | Forbidden: existing ephemeral containers "e" may not be changed',
-    ]);
+    const [refusal, ...others] = tester.patch(object, changed, 'ephemeralcontainers').causes;
+    const detail =
+      'Forbidden: existing ephemeral containers "e" may not be changed\n@@ -1,6 +1,6 @@\n {\n  "Name": "e",\n';
+    assert.ok(
+      refusal?.startsWith(`FieldValueForbidden | spec.ephemeralContainers | ${detail}- "Image": "i",\n`) === true,
+      refusal ?? '',
+    );
+    assert.deepEqual(others, []);
   });
 
   it('have rules of their own', () => {
@@ -472,5 +477,56 @@ describe('grace of a pod', () => {
     assert.equal(grace(older), 1);
     assert.equal(grace({ ...bound, status: { phase: 'Succeeded' } }), 0);
     assert.equal(grace({ ...bound, status: { phase: 'Failed' } }), 0);
+  });
+});
+
+describe('what pods once said in annotations', () => {
+  const annotated = (annotations: Record<string, string>) => tester.create({ ...valid, metadata: { annotations } });
+
+  it('about init containers is not kept', () => {
+    const { object, causes } = annotated({ 'pod.beta.kubernetes.io/init-containers': '[]', kept: '1' });
+    assert.deepEqual([object.metadata.annotations, causes], [{ kept: '1' }, []]);
+  });
+
+  it('about the costs of a deletion is a number', () => {
+    const key = `controller.${testNames.labelPrefix}/pod-deletion-cost`;
+    for (const cost of ['0', '-5', '2147483647']) assert.deepEqual(annotated({ [key]: cost }).causes, [], cost);
+    for (const cost of ['', 'x', '+5', '007', '2147483648', '1.5']) {
+      const text = JSON.stringify(cost);
+      assert.deepEqual(annotated({ [key]: cost }).causes, [
+        `FieldValueInvalid | metadata.annotations[${key}] | Invalid value: ${text}: must be a 32bit integer`,
+      ]);
+    }
+  });
+
+  it('does not give devices to a static pod', () => {
+    const metadata = { annotations: { [`${testNames.labelPrefix}/config.mirror`]: 'x' } };
+    const claims = { nodeName: 'n', resourceClaims: [{ name: 'a', resourceClaimName: 'b' }] };
+    const { causes } = tester.create({ metadata, spec: { ...valid.spec, ...claims } });
+    assert.deepEqual(causes, ['FieldValueForbidden | [] | Forbidden: static pods do not support resource claims']);
+  });
+});
+
+describe('claims of pods', () => {
+  it('have valid names, each once', () => {
+    const claims = [
+      { name: 'A b', resourceClaimName: 'x' },
+      { name: 'A b', resourceClaimName: 'y' },
+    ];
+    const { causes } = tester.create({ spec: { ...valid.spec, resourceClaims: claims } });
+    assert.deepEqual(
+      causes.map((cause) => cause.split(' | ').slice(0, 2).join(' ')),
+      ['FieldValueInvalid spec.resourceClaims[0].name', 'FieldValueDuplicate spec.resourceClaims[1].name'],
+    );
+  });
+
+  it('have templates with nothing but labels and annotations', () => {
+    const requested = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const volumeClaimTemplate = { metadata: { name: 'x', labels: { a: 'b' } }, spec: requested };
+    const { causes } = tester.create({
+      spec: { ...valid.spec, volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate } }] },
+    });
+    const path = 'spec.volumes[0].ephemeral.volumeClaimTemplate.metadata.name';
+    assert.deepEqual(causes, [`FieldValueForbidden | ${path} | Forbidden: cannot be set`]);
   });
 });

@@ -31,6 +31,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
     },
 
     prepareForCreate(context, object) {
+      dropInitAnnotations(object);
       // Admission may have set the service account.
       syncServiceAccount(object.spec);
       liftNegativeGrace(object.spec);
@@ -81,6 +82,23 @@ function gatedCondition(since: string | null): PodCondition {
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
   };
+}
+
+/** Containers and their states that older releases kept in annotations. */
+const initAnnotations = [
+  'pod.alpha.kubernetes.io/init-containers',
+  'pod.alpha.kubernetes.io/init-container-statuses',
+  'pod.beta.kubernetes.io/init-containers',
+  'pod.beta.kubernetes.io/init-container-statuses',
+];
+
+/** Old annotations about init containers are not kept: they would contradict the fields. */
+function dropInitAnnotations({ metadata }: Pod): void {
+  const { annotations } = metadata;
+  if (annotations === undefined || !initAnnotations.some((name) => Object.hasOwn(annotations, name))) return;
+  const kept = Object.entries(annotations).filter(([name]) => !initAnnotations.includes(name));
+  if (kept.length > 0) metadata.annotations = Object.fromEntries(kept);
+  else delete metadata.annotations;
 }
 
 /** A negative grace period means one second. */

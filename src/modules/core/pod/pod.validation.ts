@@ -1,4 +1,4 @@
-import { type FieldError, FieldPath, forbidden, invalid } from '../../../base/machinery/field-error.js';
+import { type FieldError, FieldPath, forbidden, invalid, rootPath } from '../../../base/machinery/field-error.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import type { Toleration } from '../../../objects/apis/core/v1/affinity.types.js';
@@ -23,7 +23,7 @@ const maxInt32 = 2147483647;
 /** Validates a new pod, except for its metadata. */
 export function validatePod(pod: Pod, options: PodValidationOptions): FieldError[] {
   const errors = validateAnnotations(pod, options);
-  errors.push(...validateAppArmorAnnotations(pod, options.names));
+  errors.push(...validateAppArmorAnnotations(pod, options.names), ...validateMirrorClaims(pod, options));
   errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateHugePages(pod.spec, specPath));
   for (const check of [validateInitRestarts, validateMergedKeys, validatePlainAddresses]) {
     errors.push(...check(pod.spec, specPath));
@@ -51,12 +51,35 @@ function checkNoTokens(spec: PodSpec, errors: FieldError[]): void {
   });
 }
 
-/** Checks the annotations: a pod that mirrors one of a node's own files can't wait for a scheduler. */
-function validateAnnotations(pod: Pod, { names }: PodValidationOptions): FieldError[] {
-  const mirror = pod.metadata.annotations?.[`${names.labelPrefix}/config.mirror`];
-  if (mirror === undefined || pod.spec.nodeName) return [];
-  const path = annotationsPath.key(`${names.labelPrefix}/config.mirror`);
-  return [invalid(path, mirror, 'must set spec.nodeName if mirror pod annotation is set')];
+/**
+ * Checks the annotations: a pod that mirrors one of a node's own files can't wait for a scheduler, and what its deletion
+ * costs is a number, unless it wasn't one before.
+ */
+function validateAnnotations(pod: Pod, { names }: PodValidationOptions, old?: Pod): FieldError[] {
+  const errors: FieldError[] = [];
+  const mirrorKey = `${names.labelPrefix}/config.mirror`;
+  const mirror = pod.metadata.annotations?.[mirrorKey];
+  if (mirror !== undefined && !pod.spec.nodeName) {
+    const detail = 'must set spec.nodeName if mirror pod annotation is set';
+    errors.push(invalid(annotationsPath.key(mirrorKey), mirror, detail));
+  }
+  const costKey = `controller.${names.labelPrefix}/pod-deletion-cost`;
+  const costs = [pod, old].map((one) => one?.metadata.annotations?.[costKey]);
+  if (!isDeletionCost(costs[0]) && isDeletionCost(costs[1])) {
+    errors.push(invalid(annotationsPath.key(costKey), costs[0], 'must be a 32bit integer'));
+  }
+  return errors;
+}
+
+function isDeletionCost(text: string | undefined): boolean {
+  if (text === undefined) return true;
+  return /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) <= maxInt32 && Number(text) >= -maxInt32 - 1;
+}
+
+/** A static pod is known to its node alone: nothing allocates devices for it. */
+function validateMirrorClaims(pod: Pod, options: PodValidationOptions): FieldError[] {
+  if (!isMirrorPod(pod, options)) return [];
+  return (pod.spec.resourceClaims ?? []).map(() => forbidden(rootPath, 'static pods do not support resource claims'));
 }
 
 /**
@@ -93,7 +116,7 @@ const updatableFields =
 
 /** Validates a changed pod: in its spec only images, the deadline and new tolerations may change. */
 export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
-  const errors = validateAnnotations(pod, options);
+  const errors = validateAnnotations(pod, options, old);
   errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateAnnotationUpdate(pod, old, options));
   for (const field of ['containers', 'initContainers'] as const) {
     if ((pod.spec[field] ?? []).length === (old.spec[field] ?? []).length) continue;

@@ -45,6 +45,12 @@ export function tokenPath(context: TokenContext, issuer: ServiceAccountTokenIssu
     type: 'virtual',
     name: 'token',
     body: { kind: { group, version: 'v1', kind: 'TokenRequest' }, type: tokenRequest },
+    otherName: (given, name) => {
+      const detail = 'must match the service account name if specified';
+      return invalidError({ group, kind: 'TokenRequest' }, name, [
+        invalid(FieldPath.of('metadata', 'name'), given, detail),
+      ]);
+    },
     perform: (request, action) => performToken(context, issuer, group, request, action),
   };
 }

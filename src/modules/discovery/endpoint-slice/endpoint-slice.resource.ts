@@ -26,7 +26,7 @@ const columns: readonly TableColumn<EndpointSlice>[] = [
     type: 'string',
     description: 'Ports of every endpoint.',
     cell: (slice) =>
-      shorten((slice.ports ?? []).map(({ name, port }) => (port === undefined ? (name ?? '') : `${port}`))),
+      shorten((slice.ports ?? []).map(({ name, port }) => (port === undefined ? (name ?? '*') : `${port}`))),
   },
   {
     name: 'Endpoints',
@@ -98,7 +98,7 @@ function applyEndpointSliceDefaults(slice: EndpointSlice): void {
 }
 
 function shorten(texts: readonly string[]): string {
-  if (texts.length === 0) return '<unset>';
   const shown = texts.slice(0, maxShown).join(',');
-  return texts.length > maxShown ? `${shown} + ${texts.length - maxShown} more...` : shown;
+  if (texts.length > maxShown) return `${shown} + ${texts.length - maxShown} more...`;
+  return shown || '<unset>';
 }

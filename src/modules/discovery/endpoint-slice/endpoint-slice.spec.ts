@@ -147,7 +147,9 @@ describe('EndpointSlice', () => {
       '1.1.1.1,1.1.1.2,1.1.1.3 + 1 more...',
       '0s',
     ]);
-    const empty = tester.create({ addressType: 'IPv4' }).object;
-    assert.deepEqual(tester.cells(empty), ['a', 'IPv4', '<unset>', '<unset>', '0s']);
+    for (const ports of [undefined, [{}]]) {
+      const empty = tester.create({ addressType: 'IPv4', ...(ports === undefined ? {} : { ports }) }).object;
+      assert.deepEqual(tester.cells(empty), ['a', 'IPv4', '<unset>', '<unset>', '0s']);
+    }
   });
 });

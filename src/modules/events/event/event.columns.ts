@@ -74,9 +74,8 @@ function lastSeen(object: Event): string | null {
   return object.lastTimestamp ?? firstSeen(object);
 }
 
-/** The count of a series does not include its first event. */
 function occurrences(object: Event): number {
-  return object.series === undefined ? object.count || 1 : (object.series.count ?? 0) + 1;
+  return object.series === undefined ? object.count || 1 : (object.series.count ?? 0);
 }
 
 function sourceText({ source, reportingComponent, reportingInstance }: Event): string {

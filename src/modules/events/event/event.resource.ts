@@ -11,7 +11,6 @@ import {
   defineResource,
   type ResourceDefinition,
   type ServedVersion,
-  type TableColumn,
 } from '../../../objects/registry/resource-definition.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { eventColumns } from './event.columns.js';
@@ -69,7 +68,7 @@ export function eventResource(names: VendorNames): ResourceDefinition {
       },
     ],
     strategy: eventStrategy(names, 'v1'),
-    columns: eventColumns.map(readConverted),
+    columns: eventColumns,
     selectableFieldNames: [...referenceFields('regarding'), 'reportingController', 'reason', 'type'],
     selectableFields: (object) => ({
       ...referenceValues('regarding', object),
@@ -84,11 +83,6 @@ const conversion: Pick<ServedVersion, 'toStored' | 'fromStored'> = {
   toStored: (object) => toCoreEvent(object as unknown as Event) as unknown as ApiObject,
   fromStored: (object) => fromCoreEvent(object as unknown as CoreEvent) as unknown as ApiObject,
 };
-
-/** Converts the served form of an event for a column that reads the core form. */
-function readConverted(column: TableColumn<CoreEvent>): TableColumn<CoreEvent> {
-  return { ...column, cell: (object) => column.cell(toCoreEvent(object as unknown as Event)) };
-}
 
 /** The rules of events; those written in `strictVersion` are checked more strictly. */
 function eventStrategy(names: VendorNames, strictVersion?: string): Strategy<CoreEvent> {

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
-import { validateAnnotations, validateLabels } from '../../../base/machinery/label-rules.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { groupName } from '../../../base/machinery/vendor.js';
+import { validateTemplateMetadata } from '../../../objects/apis/core/v1/validation/template-metadata.validation.js';
 import {
   type ResourceClaimTemplate,
   resourceClaimTemplate,
@@ -54,19 +54,15 @@ export function resourceClaimTemplateResource(context: ClaimContext): ResourceDe
       prepareForUpdate: (_context, { spec }) => dropClosedClaimFields(spec.spec.devices),
       validate: (_context, object) => [...rules.late.of(object), ...validateTemplate(object)],
       validateUpdate: (_context, object, old) =>
-        deepEqual(object.spec, old.spec)
-          ? []
-          : [...validateTemplate(object), invalid(specPath, object.spec, 'field is immutable')],
+        deepEqual(object.spec, old.spec) ? [] : [invalid(specPath, object.spec, 'field is immutable')],
     },
     columns: [nameColumn, ageColumn],
   });
 }
 
 function validateTemplate({ spec }: ResourceClaimTemplate): FieldError[] {
-  const path = specPath.child('metadata');
   return [
-    ...validateAnnotations(spec.metadata?.annotations, path.child('annotations')),
-    ...validateLabels(spec.metadata?.labels, path.child('labels')),
+    ...validateTemplateMetadata(spec.metadata ?? {}, specPath.child('metadata')),
     ...validateDeviceClaim(spec.spec.devices, specPath.child('spec').child('devices')),
   ];
 }

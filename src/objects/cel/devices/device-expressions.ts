@@ -4,7 +4,7 @@ import { apiFunctions } from '../library/index.js';
 import { celQuantity, quantityType } from '../library/quantities.js';
 import { semanticVersionValue } from '../library/semantic-versions.js';
 import { compileProgram, type Program } from '../program.js';
-import { type CelType, mapOf, objectTypeOf, sized, typeName } from '../values/cel-type.js';
+import { type CelType, mapOf, objectTypeOf, resultTypeName, sized } from '../values/cel-type.js';
 import { fromJson, type MapKey, MapValue, type Value } from '../values/value.js';
 
 /** The most that one evaluation of an expression about a device may cost. */
@@ -63,11 +63,9 @@ export function compileDeviceExpression(text: string): { readonly program: Progr
   }
 }
 
-/** The type as messages name it: `Any` for attributes, and quantities with the name of their library. */
+/** The type as messages name it: `Any` for attributes. */
 function shownType(type: CelType): string {
-  return typeName(type)
-    .replaceAll(/\bdyn\b/g, 'google.protobuf.Any')
-    .replaceAll(/\bQuantity\b/g, 'kubernetes.Quantity');
+  return resultTypeName(type).replaceAll(/\bdyn\b/g, 'google.protobuf.Any');
 }
 
 /**

@@ -4,11 +4,17 @@ import { opaque, types } from '../values/cel-type.js';
 import { OpaqueValue } from '../values/value.js';
 
 const { bool, string } = types;
-const authorizerType = opaque('Authorizer');
-const pathCheckType = opaque('PathCheck');
-const groupCheckType = opaque('GroupCheck');
-const resourceCheckType = opaque('ResourceCheck');
-const decisionType = opaque('Decision');
+
+/** The name of a type as messages show it. */
+function nameOf(type: string): string {
+  return `kubernetes.authorization.${type}`;
+}
+
+const authorizerType = opaque(nameOf('Authorizer'));
+const pathCheckType = opaque(nameOf('PathCheck'));
+const groupCheckType = opaque(nameOf('GroupCheck'));
+const resourceCheckType = opaque(nameOf('ResourceCheck'));
+const decisionType = opaque(nameOf('Decision'));
 
 /** Declared type of the variable `authorizer`. */
 export const authorizerVariable = authorizerType;
@@ -77,7 +83,7 @@ class CheckValue extends OpaqueValue {
 }
 
 class DecisionValue extends OpaqueValue {
-  readonly typeName = 'Decision';
+  readonly typeName = nameOf('Decision');
 
   constructor(readonly decision: AuthorizationAnswer) {
     super();
@@ -90,7 +96,7 @@ class DecisionValue extends OpaqueValue {
 
 /** The value of the variable `authorizer`. */
 export function authorizerValue(source: AnswerSource): OpaqueValue {
-  return new CheckValue('Authorizer', source, nothing);
+  return new CheckValue(nameOf('Authorizer'), source, nothing);
 }
 
 /** The value of the variable `authorizer.requestResource`. */
@@ -98,7 +104,7 @@ export function requestResourceValue(
   source: AnswerSource,
   of: Pick<AuthorizationCheck, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>,
 ): OpaqueValue {
-  return new CheckValue('ResourceCheck', source, { ...nothing, isResourceRequest: true, ...of });
+  return new CheckValue(nameOf('ResourceCheck'), source, { ...nothing, isResourceRequest: true, ...of });
 }
 
 /** The cost of a check, as the reference counts it. */
@@ -118,10 +124,10 @@ export function authorizers(library: LibraryBuilder): void {
   library
     .method('path', [authorizerType, string], pathCheckType, (_, authorizer: CheckValue, path: string) => {
       if (path === '') throw new CelError('path must not be empty');
-      return authorizer.with({ path }, 'PathCheck');
+      return authorizer.with({ path }, nameOf('PathCheck'));
     })
     .method('group', [authorizerType, string], groupCheckType, (_, authorizer: CheckValue, group: string) =>
-      authorizer.with({ group }, 'GroupCheck'),
+      authorizer.with({ group }, nameOf('GroupCheck')),
     )
     .method(
       'serviceAccount',
@@ -131,7 +137,7 @@ export function authorizers(library: LibraryBuilder): void {
         authorizer.with({ serviceAccount: { namespace, name } }),
     )
     .method('resource', [groupCheckType, string], resourceCheckType, (_, check: CheckValue, resource: string) =>
-      check.with({ resource, isResourceRequest: true }, 'ResourceCheck'),
+      check.with({ resource, isResourceRequest: true }, nameOf('ResourceCheck')),
     )
     .method('check', [pathCheckType, string], decisionType, ask)
     .method('check', [resourceCheckType, string], decisionType, ask)

@@ -12,7 +12,7 @@ import { Timestamp } from '../values/time.js';
 import { ListValue, OpaqueValue, OptionalValue } from '../values/value.js';
 
 const { string } = types;
-const formatTypeName = 'NamedFormat';
+const formatTypeName = 'kubernetes.NamedFormat';
 const formatType = opaque(formatTypeName);
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

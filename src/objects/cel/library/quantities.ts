@@ -13,7 +13,7 @@ import { opaque, types } from '../values/cel-type.js';
 import { OpaqueValue, type Value } from '../values/value.js';
 
 const { bool, double, int, string } = types;
-const typeNameOfQuantity = 'Quantity';
+const typeNameOfQuantity = 'kubernetes.Quantity';
 const type = opaque(typeNameOfQuantity);
 /** The type of quantities. */
 export const quantityType = type;

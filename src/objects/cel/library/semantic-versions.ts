@@ -4,7 +4,7 @@ import { opaque, types } from '../values/cel-type.js';
 import { OpaqueValue, type Value } from '../values/value.js';
 
 const { bool, int, string } = types;
-const semverTypeName = 'Semver';
+const semverTypeName = 'kubernetes.Semver';
 const semverType = opaque(semverTypeName);
 const grammar =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?$/;

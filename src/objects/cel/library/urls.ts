@@ -4,7 +4,7 @@ import { listOf, mapOf, opaque, types } from '../values/cel-type.js';
 import { ListValue, type MapKey, MapValue, OpaqueValue, type Value } from '../values/value.js';
 
 const { bool, string } = types;
-const urlTypeName = 'URL';
+const urlTypeName = 'kubernetes.URL';
 const urlType = opaque(urlTypeName);
 // Scheme, authority, path and query. URLs with a scheme need an authority; those without are absolute paths.
 const shape = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?$/;

@@ -125,12 +125,6 @@ export function objectTypeOf(name: string, fields: Readonly<Record<string, CelTy
   return { kind: 'object', name, fields: (field) => (Object.hasOwn(fields, field) ? fields[field] : undefined) };
 }
 
-const scalarNames: Partial<Record<ScalarKind, string>> = {
-  null: 'null_type',
-  timestamp: 'google.protobuf.Timestamp',
-  duration: 'google.protobuf.Duration',
-};
-
 /** Names of the simple types as values. */
 export const typeNames: ReadonlySet<string> = new Set([
   'bool',
@@ -163,8 +157,19 @@ export function typeName(type: CelType): string {
     case 'parameter':
       return type.name;
     default:
-      return scalarNames[type.kind] ?? type.kind;
+      return type.kind;
   }
+}
+
+const declaredNames: readonly (readonly [RegExp, string])[] = [
+  [/\bnull\b/g, 'null_type'],
+  [/(?<![.\w])timestamp\b/g, 'google.protobuf.Timestamp'],
+  [/(?<![.\w])duration\b/g, 'google.protobuf.Duration'],
+];
+
+/** The type of the result of an expression, whose messages have the names under which types are declared. */
+export function resultTypeName(type: CelType): string {
+  return declaredNames.reduce((name, [short, declared]) => name.replaceAll(short, declared), typeName(type));
 }
 
 /** The type name of a value, as the function `type` returns it. */

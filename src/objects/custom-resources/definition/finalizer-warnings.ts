@@ -4,9 +4,11 @@ import type { ObjectMeta } from '../../../base/machinery/api-object.js';
 export function finalizerWarnings({ finalizers }: ObjectMeta, old: ObjectMeta | undefined): string[] {
   return (finalizers ?? [])
     .filter((finalizer) => !finalizer.includes('/') && old?.finalizers?.includes(finalizer) !== true)
-    .map(
-      (finalizer) =>
-        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name including a path (/) ` +
-        'to avoid accidental conflicts with other finalizer writers',
-    );
+    .map((finalizer) => {
+      const part = finalizer.includes('.') ? ' including a path (/)' : '';
+      return (
+        `metadata.finalizers: ${JSON.stringify(finalizer)}: prefer a domain-qualified finalizer name${part} ` +
+        'to avoid accidental conflicts with other finalizer writers'
+      );
+    });
 }

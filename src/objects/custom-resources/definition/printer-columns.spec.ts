@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
 import { printerColumns } from './printer-columns.js';
 
 const column = (name: string, jsonPath: string) => ({ name, type: 'string', jsonPath });
@@ -16,5 +17,17 @@ describe('printer columns', () => {
     assert.deepEqual(cellsOf(columns, large), ['l', 'x', null, null]);
     assert.deepEqual(cellsOf(columns, small), ['s', 'x', '1', 'x']);
     assert.deepEqual(cellsOf(columns, large), ['l', 'x', null, null]);
+  });
+
+  it('show objects and lists as JSON, and whole numbers exactly', () => {
+    const whole = { name: 'I', type: 'integer', jsonPath: '.spec.i' };
+    const columns = printerColumns([column('O', '.spec.o'), column('L', '.spec.l'), column('S', '.spec.s'), whole]);
+    const spec = { o: { b: '<', a: [null, 1] }, l: [1, 'x'], s: 5, i: new ExactNumber('12345678901234567') };
+    assert.deepEqual(cellsOf(columns, { metadata: { name: 'n' }, spec }).slice(1), [
+      '{"a":[null,1],"b":"\\u003c"}',
+      '[1,"x"]',
+      '5',
+      12345678901234567n,
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { nearestNumber } from '../../../base/machinery/json/exact-numbers.js';
+import { ExactNumber, nearestNumber } from '../../../base/machinery/json/exact-numbers.js';
 import { goPrint } from '../../../base/machinery/patch/go-print.js';
 import type { CustomResourceColumnDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import { ageColumn, nameColumn, since } from '../../registry/definition/default-columns.js';
@@ -53,9 +53,32 @@ function pathOf(text: string): JsonPath | undefined {
   }
 }
 
+const wholeNumber = /^-?\d{1,19}$/;
+
+/** Objects and lists are shown as JSON, with sorted members. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return goPrint(value);
+  return JSON.stringify(withSortedMembers(value)).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+}
+
+function withSortedMembers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
+  if (Array.isArray(value)) return value.map(withSortedMembers);
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, withSortedMembers(member)]));
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** A value whose type is not that of its column is not shown; a string column shows all values. */
 function cellOf(type: string, value: unknown): TableCell {
-  if (type === 'string') return goPrint(value);
+  if (type === 'string') return textOf(value);
+  if (type === 'integer') {
+    const whole = value instanceof ExactNumber && wholeNumber.test(value.text) ? BigInt(value.text) : value;
+    if (typeof whole === 'bigint') return BigInt.asIntN(64, whole) === whole ? whole : Number(whole);
+  }
   const plain = typeof value === 'bigint' ? Number(value) : nearestNumber(value);
   switch (type) {
     case 'integer':

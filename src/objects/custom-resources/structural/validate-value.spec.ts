@@ -203,7 +203,7 @@ const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string
   [
     { type: 'object', additionalProperties: integer, minProperties: 1 },
     '{}',
-    'Invalid x: Invalid value: 1: x in body should have at least 1 properties',
+    'Invalid x: Invalid value: 0: x in body should have at least 1 properties',
   ],
   [
     { type: 'object', additionalProperties: integer, maxProperties: 1 },

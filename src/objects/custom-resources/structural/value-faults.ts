@@ -142,8 +142,7 @@ export function objectFault({ maxProperties, minProperties }: ValueValidation, v
   if (maxProperties === undefined && minProperties === undefined) return undefined;
   const count = Object.keys(value).length;
   if (minProperties !== undefined && count < minProperties) {
-    return (path, place) =>
-      invalid(path, minProperties, `${place} in body should have at least ${minProperties} properties`);
+    return (path, place) => invalid(path, count, `${place} in body should have at least ${minProperties} properties`);
   }
   if (maxProperties !== undefined && count > maxProperties) return (path) => tooMany(path, count, maxProperties);
   return undefined;

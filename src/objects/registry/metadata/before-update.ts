@@ -13,20 +13,21 @@ import { validateMetadataUpdate } from './validate-metadata.js';
  * a mistake than an object meant to replace another one. A missing namespace is filled in, and that of a cluster-scoped
  * object is dropped. Changes `object`.
  *
- * @param otherName the message about another name; default: the usual one
+ * @param otherName the message about another name, or its error; default: the usual one
  */
 export function ensureIdentity(
   definition: ResourceDefinition,
   object: ApiObject,
   namespace: string,
   name: string,
-  otherName?: string,
+  otherName?: string | ((given: string, name: string) => Error),
 ): void {
   const meta = object.metadata;
-  if (!meta.name && otherName === undefined) {
+  if (!meta.name && typeof otherName !== 'string') {
     throw badRequestError(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
   if (meta.name !== name) {
+    if (typeof otherName === 'function') throw otherName(meta.name ?? '', name);
     throw badRequestError(
       otherName ?? `the name of the object (${meta.name}) does not match the name on the URL (${name})`,
     );

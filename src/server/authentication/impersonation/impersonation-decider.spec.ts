@@ -24,6 +24,19 @@ const textOf = ({ verb, apiGroup, resource, subresource, name }: AuthorizerAttri
     .filter((part) => part !== '')
     .join(' ');
 
+/** A list of pods, without its user. */
+const listing: Omit<AuthorizerAttributes, 'user'> = {
+  verb: 'list',
+  isResourceRequest: true,
+  namespace: '',
+  apiGroup: '',
+  apiVersion: 'v1',
+  resource: 'pods',
+  subresource: '',
+  name: '',
+  path: '',
+};
+
 /** The outcome when a user with these rights tries to list pods as another user. */
 async function outcome(sender: UserInfo, rights: readonly string[], fields: Record<string, string[]>, hasModes = true) {
   const asked: string[] = [];
@@ -37,18 +50,7 @@ async function outcome(sender: UserInfo, rights: readonly string[], fields: Reco
   const headers = Object.fromEntries(Object.entries(fields).map(([name, values]) => [name.toLowerCase(), values[0]]));
   const wanted = readImpersonation({ headers, rawHeaders } as never);
   assert.ok(wanted);
-  const request: AuthorizerAttributes = {
-    user: sender,
-    verb: 'list',
-    isResourceRequest: true,
-    namespace: '',
-    apiGroup: '',
-    apiVersion: 'v1',
-    resource: 'pods',
-    subresource: '',
-    name: '',
-    path: '',
-  };
+  const request: AuthorizerAttributes = { ...listing, user: sender };
   try {
     const { user, constraint } = await new ImpersonationDecider(authorizer, names, hasModes).decide(wanted, request);
     return { asked, groups: user.groups, constraint };
@@ -61,6 +63,29 @@ async function outcome(sender: UserInfo, rights: readonly string[], fields: Reco
 const carol = { 'Impersonate-User': ['carol'] };
 
 describe('the right to impersonate', () => {
+  it('is looked for first where it was found last, and its refusal is shown', async () => {
+    const rights = ['impersonate users carol'];
+    const authorizer: Authorizer = {
+      authorize: (attributes) => ({
+        decision: rights.includes(textOf(attributes)) ? 'allow' : 'noOpinion',
+        reason: '',
+      }),
+    };
+    const decider = new ImpersonationDecider(authorizer, names, true);
+    const decide = (name: string) => {
+      const field = { 'impersonate-user': name };
+      const wanted = readImpersonation({ headers: field, rawHeaders: ['Impersonate-User', name] } as never);
+      assert.ok(wanted);
+      return decider.decide(wanted, { ...listing, user: plain });
+    };
+    await assert.rejects(decide('dave'), /cannot impersonate-on:user-info:list resource "pods"/);
+    await decide('carol');
+    await assert.rejects(
+      decide('dave'),
+      /^StatusError: users "dave" is forbidden: .* cannot impersonate resource "users"/,
+    );
+  });
+
   it('is bounded by what is done as the other user, and needs both rights', async () => {
     const both = await outcome(plain, [onUser, asCarol], carol);
     assert.deepEqual([both.constraint, both.groups], ['impersonate:user-info', ['system:authenticated']]);

@@ -16,6 +16,12 @@ export interface Impersonated {
   readonly constraint?: string;
 }
 
+/** A mode with limits, or the verb `impersonate`. */
+type Way = ImpersonationMode | 'any';
+
+/** As many senders are remembered. */
+const mostSenders = 10_000;
+
 /**
  * Decides who may act as which user: first by the rights that also limit the actions as that user, then by the verb
  * `impersonate`, which has no limits (specification 5.4).
@@ -24,6 +30,8 @@ export class ImpersonationDecider {
   private readonly group: string;
   private readonly nodeKey: string;
   private readonly nodeKeysKey: string;
+  /** How each sender last could act as somebody. */
+  private readonly lastWays = new Map<string, Way>();
 
   /** @param hasModes whether rights with bounds count */
   constructor(
@@ -37,20 +45,34 @@ export class ImpersonationDecider {
   }
 
   /**
-   * Decides on an impersonation. Throws the first refusal when no right allows it.
+   * Decides on an impersonation. The kind of right that the sender used last is looked for first. Throws the first
+   * refusal when no right allows it.
    *
    * @param request attributes of the request, with its original sender as the user
    */
   async decide(wanted: ImpersonationRequest, request: AuthorizerAttributes): Promise<Impersonated> {
+    const ways: Way[] = this.hasModes ? [...modesOf(request.user, wanted, this.nodeKey), 'any'] : ['any'];
+    const last = this.lastWays.get(request.user.name);
+    if (last !== undefined && ways.includes(last)) ways.unshift(...ways.splice(ways.indexOf(last), 1));
     let first: StatusError | undefined;
-    for (const mode of this.hasModes ? modesOf(request.user, wanted, this.nodeKey) : []) {
-      const refusal = await this.refusalOf(mode, wanted, request);
-      if (refusal === undefined) return this.bounded(mode, wanted);
+    for (const way of ways) {
+      const refusal =
+        way === 'any'
+          ? await this.firstRefusal(this.reviews(request.user, 'impersonate', wanted))
+          : await this.refusalOf(way, wanted, request);
+      if (refusal === undefined) {
+        this.remember(request.user.name, way);
+        return way === 'any' ? { user: impersonatedUser(wanted) } : this.bounded(way, wanted);
+      }
       first ??= refusal;
     }
-    const refusal = await this.firstRefusal(this.reviews(request.user, 'impersonate', wanted));
-    if (refusal !== undefined) throw first ?? refusal;
-    return { user: impersonatedUser(wanted) };
+    throw first;
+  }
+
+  private remember(sender: string, way: Way): void {
+    if (this.lastWays.get(sender) === way) return;
+    if (this.lastWays.size >= mostSenders) this.lastWays.clear();
+    this.lastWays.set(sender, way);
   }
 
   private bounded(mode: ImpersonationMode, wanted: ImpersonationRequest): Impersonated {

@@ -189,7 +189,7 @@ export class AcceptNegotiator {
       sawMediaType = true;
       const contentType = mediaType === 'protobuf' ? clause.type : `application/${mediaType}`;
       const pretty = clause.parameters.get('pretty') === '1';
-      const as = clause.parameters.get('as');
+      const as = clause.parameters.get('as') || undefined;
       if (as === undefined) {
         if (mediaType === 'protobuf' && !hasProtobuf) continue;
         // Without a form to convert to, a group or version names one that nobody knows.

@@ -1,9 +1,12 @@
 import { FieldPath, invalid } from '../../../base/machinery/field-error.js';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { badRequestError, invalidError, StatusError } from '../../../base/machinery/status-error.js';
+import { isKnownElsewhere } from './known-versions.js';
 import { OtherVersionError } from './other-version-error.js';
 
 const shownBytes = 30;
+/** As many bytes of a body are in a message. */
+const mostEchoed = 4096;
 
 /** The beginning of a body for an error message: text if it looks like JSON, otherwise hexadecimal. */
 function summarize(body: Buffer): string {
@@ -65,6 +68,10 @@ function unfitMessage(identity: BodyIdentity, expected: GroupVersionKind, detail
   return `${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`;
 }
 
+function mismatchText(found: string, expected: string): string {
+  return `the API version in the data (${found}) does not match the expected API version (${expected})`;
+}
+
 /** The upstream message for a kind that does not exist in the given version. */
 export function unknownKind(kind: string, apiVersion: string): string {
   const names = [kind, apiVersion].map((name) => JSON.stringify(name));
@@ -77,6 +84,20 @@ function otherKind(identity: BodyIdentity, expected: GroupVersionKind): string {
   return `converting (${expected.version}.${identity.kind}) to (${group}.${expected.kind}): unknown conversion`;
 }
 
+/** The 400 for a body of a custom kind that does not name it. */
+export class MissingKindError extends StatusError {
+  constructor() {
+    super('BadRequest', "Object 'Kind' is missing in the body");
+  }
+
+  /** The same with the body, as far as it is short. */
+  of(kind: string, body: Buffer): StatusError {
+    const isCut = body.length > mostEchoed;
+    const text = body.toString('utf8', 0, mostEchoed) + (isCut ? '...' : '');
+    return unrecognizedError(kind, `Object 'Kind' is missing in '${text}'`, body);
+  }
+}
+
 /** Throws a 400 for a body of another kind or version than expected; both may be missing. */
 export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind): void {
   if (identity.kind !== '' && identity.kind !== expected.kind) {
@@ -84,6 +105,9 @@ export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind
   }
   const expectedVersion = formatApiVersion(expected);
   if (identity.apiVersion !== '' && identity.apiVersion !== expectedVersion) {
+    if (isKnownElsewhere(identity.apiVersion, expected)) {
+      throw new OtherVersionError(mismatchText(identity.apiVersion, expectedVersion), true);
+    }
     const detail = unknownKind(expected.kind, identity.apiVersion);
     throw new OtherVersionError(unfitMessage(identity, expected, detail));
   }
@@ -94,11 +118,10 @@ export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind
  * apiVersion is missing or the version is another one, and a 422 for another kind.
  */
 export function checkCustomIdentity(identity: BodyIdentity, expected: GroupVersionKind, name: unknown): void {
-  if (identity.kind === '') throw badRequestError("Object 'Kind' is missing in the body");
+  if (identity.kind === '') throw new MissingKindError();
   const expectedVersion = formatApiVersion(expected);
   if (identity.apiVersion !== expectedVersion) {
-    const versions = `(${identity.apiVersion}) does not match the expected API version (${expectedVersion})`;
-    throw new OtherVersionError(`the API version in the data ${versions}`);
+    throw new OtherVersionError(mismatchText(identity.apiVersion, expectedVersion));
   }
   if (identity.kind === expected.kind) return;
   const other = invalid(FieldPath.of('kind'), identity.kind, `must be ${expected.kind}`);

@@ -22,6 +22,7 @@ import {
   type BodyIdentity,
   checkCustomIdentity,
   checkIdentity,
+  MissingKindError,
   unfitBodyError,
   unfitJson,
   unrecognizedError,
@@ -154,7 +155,11 @@ export function decodeBody(
     throw unrecognizedError(expected.kind, `couldn't get version/kind; json parse error: ${unfit}`, body);
   }
   const text = format === 'json' ? body : undefined;
-  return decodeValue(context, { type, kind: expected }, input ?? {}, fieldValidation, { duplicates, json: text });
+  try {
+    return decodeValue(context, { type, kind: expected }, input ?? {}, fieldValidation, { duplicates, json: text });
+  } catch (error) {
+    throw error instanceof MissingKindError && text !== undefined ? error.of(expected.kind, text) : error;
+  }
 }
 
 /** What is wrong with a kind or apiVersion that is no text, whichever comes first. */

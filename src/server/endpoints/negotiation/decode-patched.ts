@@ -48,7 +48,9 @@ export function decodePatched(
   let object: ApiObject;
   try {
     const source = { isApplied: origin === undefined };
-    object = decodeValue(context, { type, kind: expected }, patched, fieldValidation, source);
+    object = decodeInVersion(patched, expected, (value) =>
+      decodeValue(context, { type, kind: expected }, value, fieldValidation, source),
+    );
   } catch (error) {
     if (error instanceof OtherVersionError && type.custom !== undefined && origin !== undefined) {
       throw otherVersion(expected, patched as Patched);
@@ -61,6 +63,16 @@ export function decodePatched(
   }
   if (fieldValidation === 'Strict' && faults.length > 0) throw refuse(strictPrefix);
   return object;
+}
+
+/** A patch may name another version of the kind: the object is then written in the expected one. */
+function decodeInVersion(patched: object, expected: GroupVersionKind, decode: (value: object) => ApiObject): ApiObject {
+  try {
+    return decode(patched);
+  } catch (error) {
+    if (!(error instanceof OtherVersionError) || !error.isKnown) throw error;
+    return decode({ ...patched, apiVersion: formatApiVersion(expected) });
+  }
 }
 
 interface Patched {

@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { likeDurations, shownCell } from '../../../objects/registry/definition/default-columns.js';
 import { Since, type TableCell } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
@@ -18,7 +19,7 @@ import {
 import type { Validity } from './packed-runs.js';
 import { servedObject } from './respond.js';
 import type { ByteSink } from './run-bytes.js';
-import { type TableForm, tableCells } from './transform.js';
+import { rowConditions, type TableForm, tableCells } from './transform.js';
 
 /** Encloses a time in kept bytes; JSON contains neither of these characters. */
 const timeMark = '\u0000';
@@ -43,9 +44,9 @@ export function writeTableRow(
   if (table.include === 'Object') {
     const object = wholeObject(resource, item, work);
     if (object === undefined) return false;
-    sink.copyText('{"cells":[');
+    sink.copyText('{"cells":');
     writeWithAges(shownItem(resource, cellsForm(resource), item, kept, work), now, work.validity, sink);
-    sink.copyText('],"object":');
+    sink.copyText(',"object":');
     sink.copyText(object);
     sink.copyText('}');
     return true;
@@ -58,7 +59,7 @@ export function writeTableRow(
       table.include === 'None' ? 'null' : metadataItem(services, resource, item, table.version, work)?.slice(1);
     if (object === undefined) return false;
     work.characters += item.json.length;
-    const bytes = Buffer.from(`{"cells":[${keptCells(resource, item)}],"object":${object}}`);
+    const bytes = Buffer.from(`{"cells":${keptCells(resource, item)},"object":${object}}`);
     row = kept?.keep(item, form, bytes) ?? rangeOf(bytes);
   }
   writeWithAges(row, now, work.validity, sink);
@@ -72,7 +73,7 @@ function rowForm(resource: ServedResource, { version, include }: TableForm): obj
 
 function cellsForm(resource: ServedResource): ItemForm {
   return formOf(resource, 'cells', () => ({
-    encode: (shown) => Buffer.from(tableCells(resource, shown).map(keptCell).join(',')),
+    encode: (shown) => Buffer.from(keptRow(resource, shown)),
     read: parseManagedAsText,
   }));
 }
@@ -80,7 +81,14 @@ function cellsForm(resource: ServedResource): ItemForm {
 function keptCells(resource: ServedResource, item: StoredObject): string {
   // Columns of kinds that are not custom, which are read as a whole, show no managers.
   const object = parseManagedAsText(resource, item) ?? servedObject(resource, item);
-  return tableCells(resource, object).map(keptCell).join(',');
+  return keptRow(resource, object);
+}
+
+/** The list of cells and, after it, the conditions if there are any. */
+function keptRow(resource: ServedResource, object: ApiObject): string {
+  const cells = `[${tableCells(resource, object).map(keptCell).join(',')}]`;
+  const conditions = rowConditions(resource, object);
+  return conditions === undefined ? cells : `${cells},"conditions":${JSON.stringify(conditions)}`;
 }
 
 function wholeObject(resource: ServedResource, item: StoredObject, work: ParseCounter): string | undefined {

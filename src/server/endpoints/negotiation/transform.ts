@@ -3,7 +3,7 @@ import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { defaultColumns, shownCell } from '../../../objects/registry/definition/default-columns.js';
-import type { TableCell, TableColumn } from '../../../objects/registry/resource-definition.js';
+import type { RowCondition, TableCell, TableColumn } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { toStored } from '../../../objects/registry/store/object-codec.js';
 import type { EndpointServices } from '../endpoint-services.js';
@@ -57,6 +57,7 @@ export function tableOf(
   const now = services.clock.now();
   const rows = objects.map((object) => ({
     cells: tableCells(resource, object).map((cell) => shownCell(cell, now)),
+    conditions: rowConditions(resource, object),
     object: rowObject(services.names, object, version, include),
   }));
   return tableDocument(services.names, version, metadata, withColumns ? columns : undefined, rows);
@@ -108,6 +109,11 @@ export function tableCells(resource: ServedResource, object: ApiObject): TableCe
   const hasOwnColumns = resource.isStored || resource.served.definition !== undefined;
   const shown = hasOwnColumns ? object : toStored(resource, cloneJson(object));
   return (resource.definition.columns ?? defaultColumns).map((column) => column.cell(shown));
+}
+
+/** What the row says about an object in the served version, which must be the stored one; undefined: nothing. */
+export function rowConditions({ definition }: ServedResource, object: ApiObject): readonly RowCondition[] | undefined {
+  return definition.rowConditions?.(object);
 }
 
 function rowObject(names: VendorNames, object: ApiObject, version: string, include: IncludeObject): unknown {

@@ -168,7 +168,7 @@ export class WritePipeline {
       const otherName = isPosted ? subresource.otherName : undefined;
       // An object created at a subresource path need not repeat its parent's name, unless its kind has a message for
       // that; a replacing body must contain it.
-      if (verb === 'create' && otherName === undefined) object.metadata.name ||= name;
+      if (verb === 'create' && typeof otherName !== 'string') object.metadata.name ||= name;
       ensureIdentity(definition, object, namespace, name, otherName);
     }
     if (bodyKindOf(subresource) === undefined) applyDefaults(resource, object);

@@ -28,8 +28,9 @@ export function validateSignerName(signerName: string, path: FieldPath): FieldEr
   if (labels.length < 2) {
     errors.push(invalid(path, domain, 'should be a domain with at least two segments separated by dots'));
   }
-  for (const m of isDns1123Subdomain(name)) {
-    errors.push(invalid(path, name, `validating label ${JSON.stringify(name)}: ${m}`));
+  for (const label of name.split('.')) {
+    for (const m of isDns1123Subdomain(label))
+      errors.push(invalid(path, name, `validating label ${JSON.stringify(label)}: ${m}`));
   }
   if (signerName.length > maxSignerNameLength) errors.push(tooLong(path, maxSignerNameLength));
   return errors;

@@ -17,20 +17,19 @@ export function applyPodSpecDefaults(spec: PodSpec): void {
   for (const container of spec.containers ?? []) applyContainerDefaults(container);
   for (const container of spec.ephemeralContainers ?? []) applyContainerDefaults(container);
   roundResources(spec.overhead);
-  if (spec.hostNetwork === true) {
-    applyHostPorts(spec.containers ?? []);
-    applyHostPorts(spec.initContainers ?? []);
-  }
 }
 
 /**
- * Fills the defaults that only pods have, not templates: requests follow limits, service links are on. Called after
- * {@link applyPodSpecDefaults}. Changes `spec`.
+ * Fills the defaults that only pods have, not templates: requests follow limits, service links are on, ports are the
+ * host's in its network. Called after {@link applyPodSpecDefaults}. Changes `spec`.
  */
 export function applyPodOnlyDefaults(spec: PodSpec): void {
   spec.enableServiceLinks ??= true;
   for (const container of spec.containers ?? []) applyRequestDefaults(container);
   for (const container of spec.initContainers ?? []) applyRequestDefaults(container);
+  if (spec.hostNetwork !== true) return;
+  applyHostPorts(spec.containers ?? []);
+  applyHostPorts(spec.initContainers ?? []);
 }
 
 /** `serviceAccount` is the old name of `serviceAccountName`; both fields hold the same value. Changes `spec`. */

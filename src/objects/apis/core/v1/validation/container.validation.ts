@@ -169,14 +169,21 @@ function validateClaimsOf(
   const seen = new Set<string>();
   resources.claims?.forEach(({ name, request }, i) => {
     const at = path.index(i);
-    if (name === '') errors.push(required(at));
-    else if (!ofPod.includes(name)) {
-      const choice = ofPod.length === 0 ? ' which is empty' : `: ${ofPod.join(', ')}`;
-      errors.push(notFound(at, name, `must be one of the names in pod.spec.resourceClaims${choice}`));
+    if (name === '') {
+      errors.push(required(at));
+      return;
     }
-    const claim = request === undefined || request === '' ? name : `${name}/${request}`;
-    if (seen.has(claim)) errors.push(duplicate(at, claim));
-    seen.add(claim);
+    if (seen.has(name)) errors.push(duplicate(at, name));
+    else {
+      if (request) checkText(request, isDns1123Label, at.child('request'), errors);
+      const claim = request ? `${name}/${request}` : name;
+      const overlaps = !request && [...seen].some((other) => other.startsWith(`${name}/`));
+      if (seen.has(claim) || overlaps) errors.push(duplicate(at, claim));
+      seen.add(claim);
+    }
+    if (ofPod.includes(name)) return;
+    const choice = ofPod.length === 0 ? ' which is empty' : `: ${ofPod.join(', ')}`;
+    errors.push(notFound(at, name, `must be one of the names in pod.spec.resourceClaims${choice}`));
   });
 }
 

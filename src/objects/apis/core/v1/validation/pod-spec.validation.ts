@@ -204,8 +204,8 @@ function validateClaims(claims: readonly PodResourceClaim[], path: FieldPath, er
   claims.forEach((claim, i) => {
     const at = path.index(i);
     if (claim.name === '') errors.push(required(at.child('name')));
+    else if (names.has(claim.name)) errors.push(duplicate(at.child('name'), claim.name));
     else checkText(claim.name, isDns1123Label, at.child('name'), errors);
-    if (names.has(claim.name)) errors.push(duplicate(at.child('name'), claim.name));
     names.add(claim.name);
     const given = [claim.resourceClaimName, claim.resourceClaimTemplateName].filter((n) => n !== undefined);
     const [name, template] = ['`resourceClaimName`', '`resourceClaimTemplateName`'];

@@ -152,13 +152,14 @@ function validatePodAffinityTerm(term: PodAffinityTerm, path: FieldPath, errors:
   errors.push(...validateLabelSelector(term.labelSelector, path.child('labelSelector')));
   errors.push(...validateLabelSelector(term.namespaceSelector, path.child('namespaceSelector')));
   for (const name of term.namespaces ?? []) checkText(name, isDns1123Label, path.child('namespace'), errors);
-  const both = new Set(term.matchLabelKeys);
+  const mismatched = new Set(term.mismatchLabelKeys);
   checkLabelKeys(term.matchLabelKeys, term.labelSelector, path.child('matchLabelKeys'), errors);
   checkLabelKeys(term.mismatchLabelKeys, term.labelSelector, path.child('mismatchLabelKeys'), errors);
-  term.mismatchLabelKeys?.forEach((key, i) => {
-    if (!both.has(key)) return;
+  checkRepeatedKeys(term.matchLabelKeys, term.labelSelector, path, errors);
+  term.matchLabelKeys?.forEach((key, i) => {
+    if (!mismatched.has(key)) return;
     const detail = 'exists in both matchLabelKeys and mismatchLabelKeys';
-    errors.push(invalid(path.child('mismatchLabelKeys').index(i), key, detail));
+    errors.push(invalid(path.child('matchLabelKeys').index(i), key, detail));
   });
   const topologyKeyPath = path.child('topologyKey');
   if (term.topologyKey === '') errors.push(required(topologyKeyPath, 'can not be empty'));
@@ -256,14 +257,23 @@ function checkMinDomains(count: number, action: string, path: FieldPath, errors:
 export function validateMergedKeys({ topologySpreadConstraints = [] }: PodSpec, path: FieldPath): FieldError[] {
   return topologySpreadConstraints.flatMap(({ matchLabelKeys = [], labelSelector }, i) => {
     const errors: FieldError[] = [];
-    const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
-    for (const { key } of labelSelector?.matchExpressions ?? []) {
-      if (matchLabelKeys.includes(key) && seen.has(key)) {
-        const at = path.child('topologySpreadConstraints').index(i).index(matchLabelKeys.lastIndexOf(key));
-        errors.push(invalid(at, key, 'exists in both matchLabelKeys and labelSelector'));
-      }
-      seen.add(key);
-    }
+    checkRepeatedKeys(matchLabelKeys, labelSelector, path.child('topologySpreadConstraints').index(i), errors);
     return errors;
   });
+}
+
+/** Checks that a selector has only one requirement on each of the keys. */
+function checkRepeatedKeys(
+  keys: readonly string[] = [],
+  selector: LabelSelector | undefined,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
+  for (const { key } of selector?.matchExpressions ?? []) {
+    if (keys.includes(key) && seen.has(key)) {
+      errors.push(invalid(path.index(keys.lastIndexOf(key)), key, 'exists in both matchLabelKeys and labelSelector'));
+    }
+    seen.add(key);
+  }
 }

@@ -92,9 +92,10 @@ export function validatePodSecurity(spec: PodSpec, specPath: FieldPath, errors: 
 function checkHostPorts(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   spec.containers?.forEach((container, i) => {
     container.ports?.forEach((port, j) => {
-      if ((port.hostPort ?? 0) === port.containerPort) return;
+      // A template leaves the port to the pods that are made from it.
+      if (!port.hostPort || port.hostPort === port.containerPort) return;
       const at = path.index(i).child('ports').index(j).child('hostPort');
-      errors.push(invalid(at, port.hostPort ?? 0, 'must match `containerPort` when `hostNetwork` is true'));
+      errors.push(invalid(at, port.hostPort, 'must match `containerPort` when `hostNetwork` is true'));
     });
   });
 }

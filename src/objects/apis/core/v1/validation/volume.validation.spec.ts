@@ -178,7 +178,7 @@ const cases: readonly PodCase[] = [
       'FieldValueRequired | spec.volumes[8].hostPath.path | Required value',
       'FieldValueNotSupported | spec.volumes[9].hostPath.type | Unsupported value: "Odd": supported values: "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
       'FieldValueInvalid | spec.volumes[10].projected.defaultMode | Invalid value: 999: must be a number between 0 and 0777 (octal), both inclusive',
-      'FieldValueForbidden | spec.volumes[10].projected.sources[1] | Forbidden: may not specify more than 1 volume type',
+      'FieldValueForbidden | spec.volumes[10].projected.sources[1] | Forbidden: may not specify more than 1 volume type per source',
       'FieldValueRequired | spec.volumes[10].projected.sources[1].secret.name | Required value',
       'FieldValueRequired | spec.volumes[10].projected.sources[1].configMap.name | Required value',
       'FieldValueInvalid | spec.volumes[10].projected | Invalid value: "a": conflicting duplicate paths',

@@ -22,6 +22,7 @@ import { checkOneOf, checkText } from './common.validation.js';
 import { validateFieldSelector, validateResourceFieldSelector, volumeFields } from './environment.validation.js';
 import { checkFilePath } from './file-path.validation.js';
 import { validateDisk, validateStorageVolume } from './storage-volume.validation.js';
+import { validateTemplateMetadata } from './template-metadata.validation.js';
 import type { VolumeMap } from './volume-mount.validation.js';
 
 const minTokenSeconds = 600;
@@ -130,7 +131,10 @@ function validatePodVolume(volume: Volume, path: FieldPath, errors: FieldError[]
     const at = path.child('volumeClaimTemplate');
     const claim = ephemeral.volumeClaimTemplate;
     if (claim === undefined) errors.push(required(at));
-    else errors.push(...validatePersistentVolumeClaimSpec(claim.spec, at.child('spec')));
+    else {
+      errors.push(...validateTemplateMetadata(claim.metadata, at.child('metadata')));
+      errors.push(...validatePersistentVolumeClaimSpec(claim.spec, at.child('spec')));
+    }
   } else return false;
   return true;
 }
@@ -188,7 +192,7 @@ function validateProjected(projected: ProjectedVolumeSource, path: FieldPath, er
     let hasSource = false;
     for (const name of projectionNames) {
       if (source[name] === undefined) continue;
-      if (hasSource) errors.push(forbidden(at, 'may not specify more than 1 volume type'));
+      if (hasSource) errors.push(forbidden(at, 'may not specify more than 1 volume type per source'));
       hasSource = true;
     }
     validateProjection(source, at, path, errors);
