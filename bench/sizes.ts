@@ -94,7 +94,7 @@ async function measure(title: string, more: readonly string[]): Promise<void> {
     console.log(`| ${title} | ${name} | ${(bytes / count / 1000).toFixed(1)} kB |`);
   };
   const rowsFollow = async () => {
-    const filled = async () => (await ask(`select count(*) from cluster.pods`)) === count && (await size('^rows_')) > 0;
+    const filled = async () => (await ask(`select count(*) from cluster.pods`)) === count && (await size('^rows_pods_')) > 0;
     if (hasRows) await eventually(filled, 'rows of all pods', 120_000);
   };
   try {
@@ -105,7 +105,7 @@ async function measure(title: string, more: readonly string[]): Promise<void> {
     await rowsFollow();
     const { text } = await client.get(`${pods}/pod-1`);
     await withClient(cluster.databaseUrl, (database) => database.query('vacuum full plinth.objects'));
-    const sizes = { object: await size('^objects$'), log: await size('^changes'), rows: await size('^rows_') };
+    const sizes = { object: await size('^objects$'), log: await size('^changes'), rows: await size('^rows_pods_') };
     const kB = (bytes: number) => `${(bytes / count / 1000).toFixed(1)} kB`;
     console.log(
       `| ${title} | sizes for a pod of ${text.length} bytes of JSON | object ${kB(sizes.object)}, change log of both writes ${kB(sizes.log)}, rows ${kB(sizes.rows)} |`,

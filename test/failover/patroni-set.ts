@@ -52,6 +52,7 @@ export class PatroniSet {
     private readonly folder: string,
     private readonly user: ServiceUser,
     private readonly locks: ChildProcess,
+    private readonly locksUrl: string,
     private readonly options: PatroniOptions,
   ) {}
 
@@ -73,7 +74,7 @@ export class PatroniSet {
       { stdio: 'ignore', ...identity(user), cwd: folder },
     );
     endWithUs(locks);
-    const set = new PatroniSet(folder, user, locks, options);
+    const set = new PatroniSet(folder, user, locks, clientUrl, options);
     try {
       for (const name of ['one', 'two', 'three']) {
         await set.addMember(name, clients);
@@ -150,9 +151,14 @@ export class PatroniSet {
     }
   }
 
-  /** Starts all Patronis again, while the PostgreSQL run on: one that never agrees with its store of locks does then. */
+  /**
+   * Starts all Patronis again, while the PostgreSQL run on, and drops the note of who is synchronous: the leader of Patroni 3.0
+   * sometimes takes its own note for that of another one for ever.
+   */
   private async restartAll(): Promise<void> {
     this.options.log('every Patroni is started again');
+    const key = Buffer.from('/service/plinth/sync').toString('base64');
+    await fetch(`${this.locksUrl}/v3/kv/deleterange`, { method: 'POST', body: JSON.stringify({ key }) });
     for (const member of this.members) {
       const gone = new Promise((resolve) => member.process.once('exit', resolve));
       signal(member.process.pid ?? 0, 'SIGKILL');
