@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { ApiClient } from '../e2e/support/api-client.js';
 import { TestCluster } from '../e2e/support/test-cluster.js';
 import { unlessThere } from '../support/needs.js';
 import { Random } from '../support/random.js';
@@ -77,6 +78,13 @@ async function failAll(
   }
 }
 
+/** The largest value of a metric among the servers. */
+async function newest(clients: readonly ApiClient[], name: string): Promise<number> {
+  const pages = await Promise.all(clients.map((client) => client.get('/metrics')));
+  const values = pages.flatMap(({ text }) => [...text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'gm'))]);
+  return Math.max(0, ...values.map(([, value]) => Number(value)));
+}
+
 function printPauses(pauses: ReadonlyMap<FailoverKind, readonly number[]>): void {
   for (const [kind, each] of pauses) console.log(`${kind.padEnd(20)} ${summary(each)}`);
   console.log(`all failovers        ${summary([...pauses.values()].flat())}`);
@@ -130,6 +138,13 @@ async function main(): Promise<boolean> {
     const elections = failure === undefined ? Number(values.elections) : 0;
     if (elections > 0) console.log(`elections of etcd    ${summary(await electionPauses(elections, log))}`);
     printCounts(record, watchers);
+    const [epoch, missing] = [
+      await newest(clients, 'storage_epoch'),
+      await newest(clients, 'storage_missing_versions_total'),
+    ];
+    console.log(`the servers are in epoch ${epoch}, and count ${missing} missing versions at most`);
+    if (record.losses.length > 0 && (epoch < 2 || missing === 0))
+      record.violation('the servers do not say that states were lost');
     const wrong = values.asynchronous ? record.violations : [...record.violations, ...record.losses];
     for (const line of wrong.slice(0, 50)) console.log('VIOLATION', line);
     console.log(wrong.length === 0 ? '\nno violation' : `\n${wrong.length} violations; seed ${values.seed}`);
