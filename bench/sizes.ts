@@ -94,7 +94,8 @@ async function measure(title: string, more: readonly string[]): Promise<void> {
     console.log(`| ${title} | ${name} | ${(bytes / count / 1000).toFixed(1)} kB |`);
   };
   const rowsFollow = async () => {
-    const filled = async () => (await ask(`select count(*) from cluster.pods`)) === count && (await size('^rows_pods_')) > 0;
+    const filled = async () =>
+      (await ask(`select count(*) from cluster.pods`)) === count && (await size('^rows_pods_')) > 0;
     if (hasRows) await eventually(filled, 'rows of all pods', 120_000);
   };
   try {

@@ -169,12 +169,18 @@ export class PatroniSet {
 
   /** Asks Patroni to give the role to another member. */
   async switchOver(): Promise<void> {
-    const leader = await this.primary();
-    const answer = await fetch(`http://127.0.0.1:${leader.restPort}/switchover`, {
-      method: 'POST',
-      body: JSON.stringify({ leader: leader.name }),
-    });
-    if (answer.status !== 200) throw new Error(`switchover: ${answer.status} ${await answer.text()}`);
+    const deadline = performance.now() + startMs;
+    for (;;) {
+      const leader = await this.primary();
+      const answer = await fetch(`http://127.0.0.1:${leader.restPort}/switchover`, {
+        method: 'POST',
+        body: JSON.stringify({ leader: leader.name }),
+      });
+      if (answer.status === 200) return;
+      // No standby has caught up yet.
+      if (performance.now() > deadline) throw new Error(`switchover: ${answer.status} ${await answer.text()}`);
+      await this.healed();
+    }
   }
 
   /** The processes of a member: Patroni, PostgreSQL and its children. */
