@@ -10,6 +10,7 @@ import type { PasswordOwner } from './pass-file.js';
 import type { PasswordSource } from './password-source.js';
 import { type Protection, protectionOf } from './protection.js';
 import type { TlsSettings } from './tls-settings.js';
+import { type ByteSource, wholeMessages } from './whole-messages.js';
 
 /** Where to connect, and for how long to try. */
 export interface ConnectOptions {
@@ -39,6 +40,8 @@ interface ClientParts {
   password: string | null | (() => Promise<string | undefined>);
   readonly connection: {
     stream: Socket;
+    /** Begins to parse what arrives. */
+    attachListeners: (source: ByteSource) => void;
     on(event: string, listener: (message: { readonly mechanisms?: readonly string[] }) => void): void;
   };
 }
@@ -228,7 +231,10 @@ class Attempt {
         return stream;
       },
     });
-    this.parts.connection.stream = stream;
+    const { connection } = this.parts;
+    connection.stream = stream;
+    const attach = connection.attachListeners.bind(connection);
+    connection.attachListeners = (source) => attach(wholeMessages(source));
   }
 
   /** Without channel binding, an attacker who poses as the server may pass the password on to the real one. */

@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
-import { resetEngine } from './engine-phases.js';
+import { withEngineDefaults } from './engine-phases.js';
 
 /**
  * A process that used less CPU time than this, in milliseconds, may not have called all functions that its work needs.
@@ -105,8 +105,9 @@ export class KeptCode {
     const finish = () => {
       process.removeListener('exit', finish);
       setFlagsFromString('--flush-bytecode');
-      resetEngine();
-      if (workedMs() >= worthMs && cachedDataVersionTag() === this.tag) this.write(script);
+      withEngineDefaults(() => {
+        if (workedMs() >= worthMs && cachedDataVersionTag() === this.tag) this.write(script);
+      });
     };
     process.on('exit', finish);
     if (afterMs !== undefined) setTimeout(finish, afterMs).unref();

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
+import { freeBuffer } from '../../base/machinery/free-buffer.js';
 
 /** The parts of the driver's connection that its types do not expose. */
 interface ConnectionParts {
@@ -16,6 +17,8 @@ type Callback = (error: Error | null, rows: Row[]) => void;
 
 const messageCode = { parse: 0x50, bind: 0x42, execute: 0x45, sync: 0x53 } as const;
 const binary = 1;
+/** The memory of a message of this many bytes is freed as soon as the message is sent. */
+const longMessage = 64 * 1024;
 /** Executes the nameless portal without a limit of rows, and ends the transaction. */
 const executeAndSync = Buffer.from([messageCode.execute, 0, 0, 0, 9, 0, 0, 0, 0, 0, messageCode.sync, 0, 0, 0, 4]);
 
@@ -50,7 +53,10 @@ export class PreparedCall implements pg.Submittable {
     if (!stream.writable) return;
     const { name, text, bind } = this;
     const isPrepared = name !== '' && parsedStatements[name] === text;
-    stream.write(isPrepared ? bind : Buffer.concat([parseMessage(name, text), bind]));
+    const sent = isPrepared ? bind : Buffer.concat([parseMessage(name, text), bind]);
+    if (sent.length < longMessage) stream.write(sent);
+    else stream.write(sent, () => freeBuffer(sent));
+    if (sent !== bind) freeBuffer(bind);
   }
 
   handleDataRow({ fields }: { readonly fields: Row }): void {

@@ -52,6 +52,20 @@ describe('Session', () => {
     assert.deepEqual(rows, [['9007199254740993', '{"a":1.0}', 't', null, '{1}']]);
   });
 
+  it('leaves no memory of large values behind', async () => {
+    const value = 'x'.repeat(1_200_000);
+    const statement = { name: 'echo', text: 'select $1::text' };
+    const echo = async () => {
+      const [row] = await session.run(statement, [value], 5_000);
+      assert.equal(row?.[0]?.length, value.length);
+    };
+    await echo();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let i = 0; i < 10; i++) await echo();
+    const more = process.memoryUsage().arrayBuffers - before;
+    assert.ok(more < 4 * value.length, `${more} bytes for ten values of ${value.length}`);
+  });
+
   it('sends arrays in binary form', async () => {
     const words = ['', 'plain', 'q"u\\o{t},e', 'é漢😀', null, 'NULL', '\n'];
     const numbers = [0n, -1n, 9_223_372_036_854_775_807n, null];

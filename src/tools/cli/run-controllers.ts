@@ -4,6 +4,7 @@ import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { openApplicationContext } from '../../base/process/application-context.js';
+import { beginExchange } from '../../base/process/engine-phases.js';
 import { ControllersAppModule } from '../../controllers-app.module.js';
 import { processInfo } from '../../server/endpoints/debug/process-info.module.js';
 import { versionInfo } from '../../server/endpoints/discovery/version-info.js';
@@ -39,6 +40,7 @@ export async function runControllers(
   },
   tracingConfigFile?: string,
 ): Promise<RunningControllersProcess> {
+  beginExchange();
   const { vendor, compat } = options.cluster;
   const tracing = tracingSettings(tracingConfigFile, vendorNames(vendor, compat), 'controller-manager');
   const context = await openApplicationContext(ControllersAppModule.of(options, logger, signal), logger);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
+import { freeBuffer } from '../../../base/machinery/free-buffer.js';
 import { largeBytes, largeLimits, throwIfLargeBody, throwIfLong } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../../base/machinery/status-error.js';
@@ -11,6 +12,8 @@ import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';
 
 const empty = Buffer.alloc(0);
+/** Smaller chunks cost less as garbage. */
+const leastFreed = 4 * 1024;
 
 /**
  * Reads the whole body of a request. Throws a 413 as soon as the body exceeds the limit, and discards it. Throws a 429
@@ -117,9 +120,7 @@ function collect(
     };
     const onEnd = () => {
       finish();
-      resolve(
-        chunks.length === 0 ? empty : chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length),
-      );
+      resolve(joined(chunks, length));
     };
     const onFault = (cause?: unknown) => {
       finish();
@@ -141,4 +142,12 @@ function collect(
     request.on('close', onFault);
     seat?.waitForBody(giveUp);
   });
+}
+
+/** Frees the chunks of a large body, whose memory would otherwise stay until a collection of the whole heap. */
+function joined(chunks: readonly Buffer[], length: number): Buffer {
+  if (chunks.length < 2) return chunks[0] ?? empty;
+  const whole = Buffer.concat(chunks, length);
+  if (length > largeBytes) for (const chunk of chunks) freeBuffer(chunk, leastFreed);
+  return whole;
 }
