@@ -32,7 +32,7 @@ export const bytesLimits: BytesLimits = {
   totalBytes: 128 * mebibyte,
   waitingOfTenant: 200,
   slowMs: 2_000,
-  restFactor: 2,
+  restFactor: 4,
   longestRestMs: 5_000,
 };
 
