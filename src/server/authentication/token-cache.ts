@@ -45,12 +45,13 @@ export interface UnknownTokenGuard<Request> {
  * - An entry expires after its time to live, with the token, or when an object changes that the result depends on:
  * `changed` names such objects, `missed` clears the cache.
  * - Only successes are cached: a token that becomes valid works at once, and bad tokens take no memory.
- * - Entries are found by a nested hash with a secret of this process. Neither tokens nor plain hashes of them stay in
+ * - Entries are found by a hash between two secrets of this process. Neither tokens nor plain hashes of them stay in
  * memory, and the time of a look-up reveals nothing about them.
  * - Concurrent requests with the same unknown token share one check. It is aborted when all of them are gone.
  */
 export class TokenCache implements TokenAuthenticator {
-  private readonly secret = randomBytes(32).toString('base64');
+  private readonly firstSecret = randomBytes(32).toString('base64');
+  private readonly lastSecret = randomBytes(32).toString('base64');
   private readonly entries = new Map<string, Entry>();
   private readonly byDependency = new Map<string, Set<Entry>>();
   private readonly flights = new Map<string, Flight>();
@@ -191,11 +192,14 @@ export class TokenCache implements TokenAuthenticator {
     }
   }
 
-  /** `crypto.hash` costs a fraction of an HMAC object, and every request pays for it. */
+  /**
+   * `crypto.hash` costs a fraction of an HMAC object, and every request pays for it. A secret on both sides leaves nothing
+   * to extend, and needs one hash where an HMAC needs two.
+   */
   private keyOf(token: string, audiences: readonly string[]): string {
-    let text = this.secret;
+    let text = this.firstSecret;
     // Each audience is preceded by its length, so different requests never have the same key.
     for (const audience of audiences) text += `${audience.length}:${audience}`;
-    return hash('sha256', this.secret + hash('sha256', `${text};${token}`, 'base64'), 'base64');
+    return hash('sha256', `${text};${token}${this.lastSecret}`, 'base64');
   }
 }
