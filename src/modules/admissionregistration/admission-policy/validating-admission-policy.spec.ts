@@ -201,6 +201,7 @@ describe('bindings of validating policies', () => {
   const spec = { policyName: 'p', validationActions: ['Deny'] };
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
     ['no policy', { policyName: '' }, [required('policyName')]],
+    ['nothing', { policyName: '', validationActions: [] }, [required('policyName'), required('validationActions')]],
     ['no action', { validationActions: [] }, [required('validationActions', '')]],
     [
       'both answers',

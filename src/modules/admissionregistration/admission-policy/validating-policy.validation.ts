@@ -122,12 +122,12 @@ function expressionsOf({ spec }: Policy): ReadonlySet<string> {
 /** Validates the binding of a policy. */
 export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
-  // The rule that the name is required is declared with the type, so its error comes after the others.
-  const missing = spec.policyName ? [] : [required(specPath.child('policyName'))];
-  validateBindingSpec(spec, errors, missing.length > 0);
   const path = specPath.child('validationActions');
   const chosen = spec.validationActions ?? [];
-  if (chosen.length === 0) errors.push(required(path));
+  // The rules that fields are required are declared with the type, so their errors come after the others.
+  const missing = spec.policyName ? [] : [required(specPath.child('policyName'))];
+  validateBindingSpec(spec, errors, missing.length > 0);
+  if (chosen.length === 0) missing.push(required(path));
   const seen = new Set<string>();
   for (const [i, action] of chosen.entries()) {
     if (!actions.includes(action)) errors.push(notSupported(path.index(i), action, actions));

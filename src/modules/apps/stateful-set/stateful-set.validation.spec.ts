@@ -94,7 +94,7 @@ const creates: readonly Case[] = [
       },
     },
     [
-      `FieldValueInvalid | spec.updateStrategy.rollingUpdate | Invalid value: {"Partition":null,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`,
+      `FieldValueInvalid | spec.updateStrategy.rollingUpdate | Invalid value: {"Partition":0,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`,
     ],
   ],
   [

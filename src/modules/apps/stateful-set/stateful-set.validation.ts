@@ -83,7 +83,8 @@ function validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, errors: Fie
   if (!type) errors.push(required(path));
   else if (type === 'OnDelete') {
     if (rollingUpdate !== undefined) {
-      errors.push(invalid(rollingPath, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
+      const shown = { ...rollingUpdate, partition: rollingUpdate.partition ?? 0 };
+      errors.push(invalid(rollingPath, shown, "only allowed for updateStrategy 'RollingUpdate'"));
     }
   } else if (type !== 'RollingUpdate') {
     errors.push(invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"));

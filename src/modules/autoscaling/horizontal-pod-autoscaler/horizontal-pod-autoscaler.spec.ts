@@ -242,8 +242,10 @@ describe('versions of HorizontalPodAutoscaler', () => {
     assert.equal(metrics.length, 7);
     const behavior = JSON.parse(texts[annotation('behavior')] ?? '') as { ScaleDown: unknown };
     assert.deepEqual(behavior.ScaleDown, {
+      StabilizationWindowSeconds: null,
       SelectPolicy: 'Max',
       Policies: [{ Type: 'Pods', Value: 3, PeriodSeconds: 60 }],
+      Tolerance: null,
     });
   });
 

@@ -58,7 +58,7 @@ function encode({ spec, status }: HorizontalPodAutoscaler, name: HpaAnnotation):
       return conditions.length === 0 ? undefined : JSON.stringify(conditions);
     }
     case 'behavior':
-      return spec.behavior === undefined ? undefined : JSON.stringify(renameKeys(spec.behavior, upperFirst));
+      return spec.behavior === undefined ? undefined : JSON.stringify(shownBehavior(spec.behavior));
   }
 }
 
@@ -116,8 +116,24 @@ function tryDecode<S extends SchemaType>(type: S, value: unknown): Infer<S> | un
   }
 }
 
-function upperFirst(key: string): string {
-  return key.charAt(0).toUpperCase() + key.slice(1);
+/** The scaling behaviour with all its fields, which are null where they are not set. */
+function shownBehavior({ scaleUp, scaleDown }: Behavior): unknown {
+  return { ScaleUp: shownRules(scaleUp), ScaleDown: shownRules(scaleDown) };
+}
+
+function shownRules(rules: Behavior['scaleUp']): unknown {
+  if (rules === undefined) return null;
+  return {
+    StabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? null,
+    SelectPolicy: rules.selectPolicy ?? null,
+    Policies:
+      rules.policies?.map(({ type, value, periodSeconds }) => ({
+        Type: type,
+        Value: value,
+        PeriodSeconds: periodSeconds,
+      })) ?? null,
+    Tolerance: rules.tolerance ?? null,
+  };
 }
 
 function lowerFirst(key: string): string {

@@ -55,6 +55,8 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
     { timeZone: 'Mars/Base' },
     ['FieldValueInvalid | spec.timeZone | Invalid value: "Mars/Base": unknown time zone Mars/Base'],
   ],
+  [{ timeZone: 'utc' }, ['FieldValueInvalid | spec.timeZone | Invalid value: "utc": unknown time zone utc']],
+  [{ timeZone: 'US/Pacific' }, []],
   [{ timeZone: '+01:00' }, ['FieldValueInvalid | spec.timeZone | Invalid value: "+01:00": unknown time zone +01:00']],
 ];
 

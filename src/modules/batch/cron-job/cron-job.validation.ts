@@ -74,11 +74,11 @@ function checkTimeZone(zone: string, errors: FieldError[]): void {
 }
 
 function isKnownTimeZone(zone: string): boolean {
-  // Offsets such as `+01:00` are not names of zones, though the formatter accepts them.
-  if (!/^[A-Za-z]/.test(zone)) return false;
+  // Offsets such as `+01:00` are not names of zones, nor are names in small letters, though the formatter accepts them.
+  if (!/^[A-Z][^/]*(\/[A-Z][^/]*)*$/.test(zone)) return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
+    return timeZone === zone || timeZone.toLowerCase() !== zone.toLowerCase();
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;

@@ -26,13 +26,13 @@ export function validateJobStatus(job: Job, old: Job): FieldError[] {
   }
   checkUncounted(job, errors);
   const changed = changeOf(job, old);
-  if (changed.field('ready', 'active') && status.ready !== undefined && status.ready > (status.active ?? 0)) {
-    errors.push(invalid(statusPath.child('ready'), status.ready, 'cannot set more ready pods than active'));
-  }
-  checkConditions(job, changed, errors);
+  checkComplete(job, changed, errors);
   checkCompletionTime(job, changed, errors);
+  checkTerminal(job, changed, errors);
   checkFinished(job, changed, errors);
   checkIndexes(job, changed, errors);
+  checkPods(job, changed, errors);
+  checkSuccess(job, errors);
   checkCounters(job, old, errors);
   checkHistory(job, old, errors);
   return errors;
@@ -59,25 +59,23 @@ function isFinished(job: Job): boolean {
   return holds(job, 'Complete') || holds(job, 'Failed');
 }
 
-function checkConditions(job: Job, changed: Change, errors: FieldError[]): void {
+/** Checks that a job that is complete has not failed. */
+function checkComplete(job: Job, changed: Change, errors: FieldError[]): void {
+  if (!holds(job, 'Complete')) return;
   const refuse = (detail: string) => errors.push(invalidOmitted(conditionsPath, detail));
-  if (job.spec.successPolicy !== undefined && holds(job, 'Complete') && !holds(job, 'SuccessCriteriaMet')) {
-    refuse('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True');
+  if (changed.condition('Complete', 'Failed') && holds(job, 'Failed')) {
+    refuse('cannot set Complete=True and Failed=true conditions');
   }
-  if (holds(job, 'Complete')) {
-    if (changed.condition('Complete', 'Failed') && holds(job, 'Failed')) {
-      refuse('cannot set Complete=True and Failed=true conditions');
-    }
-    if (changed.condition('Complete', 'FailureTarget') && holds(job, 'FailureTarget')) {
-      refuse('cannot set Complete=True and FailureTarget=true conditions');
-    }
+  if (changed.condition('Complete', 'FailureTarget') && holds(job, 'FailureTarget')) {
+    refuse('cannot set Complete=True and FailureTarget=true conditions');
   }
+}
+
+/** Checks that the conditions of the end follow those that announce them. */
+function checkTerminal(job: Job, changed: Change, errors: FieldError[]): void {
+  const refuse = (detail: string) => errors.push(invalidOmitted(conditionsPath, detail));
   if (changed.condition('Failed') && holds(job, 'Failed') && !holds(job, 'FailureTarget')) {
     refuse('cannot set Failed=True condition without the FailureTarget=true condition');
-  }
-  if (holds(job, 'SuccessCriteriaMet')) {
-    if (holds(job, 'Failed')) refuse('cannot set SuccessCriteriaMet=True and Failed=true conditions');
-    if (holds(job, 'FailureTarget')) refuse('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions');
   }
   if (
     changed.condition('Complete', 'SuccessCriteriaMet') &&
@@ -85,6 +83,17 @@ function checkConditions(job: Job, changed: Change, errors: FieldError[]): void 
     !holds(job, 'SuccessCriteriaMet')
   ) {
     refuse('cannot set Complete=True condition without the SuccessCriteriaMet=true condition');
+  }
+}
+
+/** Checks that a job that met its criteria has not failed, and that its policy for success was followed. */
+function checkSuccess(job: Job, errors: FieldError[]): void {
+  const refuse = (detail: string) => errors.push(invalidOmitted(conditionsPath, detail));
+  if (holds(job, 'SuccessCriteriaMet')) {
+    if (holds(job, 'Failed')) refuse('cannot set SuccessCriteriaMet=True and Failed=true conditions');
+    if (holds(job, 'FailureTarget')) refuse('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions');
+  } else if (job.spec.successPolicy !== undefined && holds(job, 'Complete')) {
+    refuse('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True');
   }
 }
 
@@ -106,6 +115,15 @@ function checkIndexes({ spec, status }: Job, changed: Change, errors: FieldError
   const { completions } = spec;
   const [completedPath, failedPath] = [statusPath.child('completedIndexes'), statusPath.child('failedIndexes')];
   const [completedChanged, failedChanged] = [changed.field('completedIndexes'), changed.field('failedIndexes')];
+  const isChecked = completions !== undefined && (completedChanged || failedChanged);
+  const completed = isChecked ? parseIndexes(completedIndexes, completions) : undefined;
+  if (completedChanged && typeof completed === 'string') {
+    errors.push(invalid(completedPath, completedIndexes, `error parsing completedIndexes: ${completed}`));
+  }
+  const failed = isChecked && failedIndexes !== undefined ? parseIndexes(failedIndexes, completions) : undefined;
+  if (failedChanged && typeof failed === 'string' && spec.backoffLimitPerIndex !== undefined) {
+    errors.push(invalid(failedPath, failedIndexes, `error parsing failedIndexes: ${failed}`));
+  }
   if (completedChanged && completedIndexes !== '' && spec.completionMode !== 'Indexed') {
     const detail = 'cannot set non-empty completedIndexes when non-indexed completion mode';
     errors.push(invalid(completedPath, completedIndexes, detail));
@@ -114,16 +132,7 @@ function checkIndexes({ spec, status }: Job, changed: Change, errors: FieldError
     const detail = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
     errors.push(invalid(failedPath, failedIndexes, detail));
   }
-  if (completions === undefined || (!completedChanged && !failedChanged)) return;
-  const completed = parseIndexes(completedIndexes, completions);
-  if (completedChanged && typeof completed === 'string') {
-    errors.push(invalid(completedPath, completedIndexes, `error parsing completedIndexes: ${completed}`));
-  }
-  if (failedIndexes === undefined) return;
-  const failed = parseIndexes(failedIndexes, completions);
-  if (failedChanged && typeof failed === 'string' && spec.backoffLimitPerIndex !== undefined) {
-    errors.push(invalid(failedPath, failedIndexes, `error parsing failedIndexes: ${failed}`));
-  }
+  if (completed === undefined || failed === undefined) return;
   if (typeof completed === 'string' || typeof failed === 'string') return;
   const common = commonIndex(completed, failed);
   if (common === undefined) return;
@@ -162,13 +171,10 @@ function checkCompletionTime(job: Job, changed: Change, errors: FieldError[]): v
 function checkFinished(job: Job, changed: Change, errors: FieldError[]): void {
   if (!isFinished(job)) return;
   const ended = changed.condition('Complete', 'Failed');
-  const { active = 0, terminating = 0, startTime, uncountedTerminatedPods: uncounted } = job.status;
+  const { active = 0, startTime, uncountedTerminatedPods: uncounted } = job.status;
   const isEmpty = job.spec.suspend === true && job.spec.completions === 0;
   if ((ended || changed.field('active')) && active > 0) {
     errors.push(invalid(statusPath.child('active'), active, 'active>0 is invalid for finished job'));
-  }
-  if ((ended || changed.field('terminating')) && terminating > 0) {
-    errors.push(invalid(statusPath.child('terminating'), terminating, 'terminating>0 is invalid for finished job'));
   }
   if ((ended || changed.field('startTime')) && !startTime && !isEmpty) {
     errors.push(required(statusPath.child('startTime'), 'startTime is required for finished job'));
@@ -177,6 +183,19 @@ function checkFinished(job: Job, changed: Change, errors: FieldError[]): void {
   if ((ended || changed.field('uncountedTerminatedPods')) && pods > 0) {
     const detail = 'must be empty for finished job';
     errors.push(invalid(statusPath.child('uncountedTerminatedPods'), uncounted, detail));
+  }
+}
+
+/** Checks the numbers of pods that end or are ready. */
+function checkPods(job: Job, changed: Change, errors: FieldError[]): void {
+  const { active = 0, ready, terminating = 0 } = job.status;
+  if (changed.condition('Complete', 'Failed') || changed.field('terminating')) {
+    if (isFinished(job) && terminating > 0) {
+      errors.push(invalid(statusPath.child('terminating'), terminating, 'terminating>0 is invalid for finished job'));
+    }
+  }
+  if (changed.field('ready', 'active') && ready !== undefined && ready > active) {
+    errors.push(invalid(statusPath.child('ready'), ready, 'cannot set more ready pods than active'));
   }
 }
 

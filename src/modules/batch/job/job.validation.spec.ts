@@ -326,9 +326,9 @@ describe('rules of Job', () => {
       {},
       { completedIndexes: '0,x', failedIndexes: '1' },
       [
+        'completedIndexes | Invalid value: "0,x": error parsing completedIndexes: cannot convert string to integer for index: "x"',
         'completedIndexes | Invalid value: "0,x": cannot set non-empty completedIndexes when non-indexed completion mode',
         'failedIndexes | Invalid value: "1": cannot set non-null failedIndexes when backoffLimitPerIndex is null',
-        'completedIndexes | Invalid value: "0,x": error parsing completedIndexes: cannot convert string to integer for index: "x"',
       ],
     ],
     [

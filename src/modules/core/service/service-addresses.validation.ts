@@ -142,10 +142,12 @@ export function validateClusterIps(object: Service, errors: FieldError[]): void 
   validateFamilies(object, errors);
   if (ips[0] === 'None') {
     if (ips.length > 1) errors.push(invalid(clusterIPsPath, ips, "'None' must be the first and only value"));
-    return;
+    // The other values are checked as addresses.
+    if (ips.length < 2) return;
   }
   const countBefore = errors.length;
   for (const [i, ip] of ips.entries()) {
+    if (i === 0 && ip === 'None') continue;
     const path = clusterIPsPath.index(i);
     const wanted = spec.ipFamilies?.[i];
     const broken = validateIp(ip, path);

@@ -124,7 +124,9 @@ function validateEndpoint(
     for (const m of isValidLabelValue(zone)) errors.push(invalid(topologyPath, zone, m));
   }
   if (hints !== undefined) {
-    validateHints(hints.forZones ?? [], isValidLabelValue, path.child('hints').child('forZones'), errors);
+    const { forZones = [] } = hints;
+    validateHints(forZones, isValidLabelValue, path.child('hints').child('forZones'), errors);
+    if (forZones.length > maxHints) return;
     validateHints(hints.forNodes ?? [], isDns1123Subdomain, path.child('hints').child('forNodes'), errors);
   }
 }

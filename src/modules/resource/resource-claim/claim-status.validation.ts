@@ -160,12 +160,11 @@ function validateDeviceStatus(
 
 function validateNetworkData(data: NetworkDeviceData, path: FieldPath): FieldError[] {
   const { interfaceName = '', hardwareAddress = '', ips } = data;
-  const errors: FieldError[] = [];
+  const errors = validateDeclaredSet(ips, maxAddresses, path.child('ips'), validateInterfaceAddress, (ip) => ip);
   if (interfaceName.length > maxInterfaceName) errors.push(tooLong(path.child('interfaceName'), maxInterfaceName));
   if (hardwareAddress.length > maxHardwareAddress) {
     errors.push(tooLong(path.child('hardwareAddress'), maxHardwareAddress));
   }
-  errors.push(...validateDeclaredSet(ips, maxAddresses, path.child('ips'), validateInterfaceAddress, (ip) => ip));
   return errors;
 }
 

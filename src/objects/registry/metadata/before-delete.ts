@@ -50,6 +50,14 @@ export function checkPreconditions(definition: StoredResource, live: ApiObject, 
   }
 }
 
+/** Warns of what becomes of the dependents, also where there is nothing to delete. */
+export function warnOfDependents(context: RequestContext, definition: StoredResource, options: DeleteOptions): void {
+  if (options.garbageCollector !== true) warnOfPolicy(context, options);
+  else if (isOpenPolicy(options) && definition.strategyOptions?.orphanWarning !== undefined) {
+    addWarning(context, definition.strategyOptions.orphanWarning);
+  }
+}
+
 /**
  * Decides whether an object is removed, marked as deleting or left alone (specification 3, first two rows). The object
  * is marked with a deletionTimestamp first. It is removed with its last finalizer, or at once when nothing holds it.
@@ -67,10 +75,7 @@ export function decideDelete(
 
   const finalizers = finalizersAfter(definition, meta, options);
   const finalizersChanged = !sameList(finalizers, meta.finalizers ?? []);
-  if (options.garbageCollector !== true) warnOfPolicy(context, options);
-  else if (isOpenPolicy(options) && definition.strategyOptions?.orphanWarning !== undefined) {
-    addWarning(context, definition.strategyOptions.orphanWarning);
-  }
+  warnOfDependents(context, definition, options);
   if (finalizers.length > 0) meta.finalizers = finalizers;
   else delete meta.finalizers;
 

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../base/machinery/request-context.js'
 import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
-import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
+import { checkPreconditions, decideDelete, warnOfDependents } from '../metadata/before-delete.js';
 import { DryRunDone } from './dry-run-done.js';
 import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
 import { preconditionError } from './precondition-error.js';
@@ -30,6 +30,7 @@ export async function deleteObject(
 
   const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
     if (current === undefined || (uid !== undefined && current.uid !== uid)) {
+      warnOfDependents(context, dependencies.definition, options);
       throw notFoundError(dependencies.groupResource, name);
     }
     throwIfLarge(context, current.json);

@@ -21,7 +21,8 @@ export type FoundParams =
   | { readonly params: readonly (() => ApiObject | undefined)[] }
   /** The binding does not apply, since no parameter was found and the binding allows that. */
   | { readonly params: 'skip' }
-  | { readonly fault: string };
+  /** `isOfPolicy`: the fault is that of the policy, whatever its binding. */
+  | { readonly fault: string; readonly isOfPolicy?: boolean };
 
 interface Known extends LaterLister<ApiObject> {
   /** Time of the last use, in milliseconds from a fixed point. */
@@ -59,7 +60,10 @@ export class PolicyParams {
     if (kind === undefined || ref === undefined) return { params: [() => undefined] };
     const resource = this.resourceOf(kind);
     if (resource === undefined) {
-      return { fault: `failed to find resource referenced by paramKind: '${kind.apiVersion}, Kind=${kind.kind}'` };
+      return {
+        fault: `failed to find resource referenced by paramKind: '${kind.apiVersion}, Kind=${kind.kind}'`,
+        isOfPolicy: true,
+      };
     }
     const { namespaced } = resource.definition;
     const { name = '', namespace: own = '', selector } = ref;

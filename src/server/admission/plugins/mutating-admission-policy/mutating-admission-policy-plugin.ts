@@ -38,6 +38,8 @@ class MutationFailure extends Error {
   constructor(
     message: string,
     readonly errorType: PolicyErrorType,
+    /** What went wrong in all mutations, if several failed. */
+    readonly all: readonly string[] = [message],
   ) {
     super(message);
   }
@@ -131,7 +133,8 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
       // A policy that fails leaves none of its changes behind.
       attributes.object = before;
       isDenied = policy.failsClosed;
-      if (isDenied) throw refusal(pair, attributes, error.message);
+      const reasons = error instanceof MutationFailure ? error.all : [error.message];
+      if (isDenied) throw refusal(pair, attributes, reasons);
       return false;
     } finally {
       const seconds = (performance.now() - began) / 1000;
@@ -146,11 +149,15 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     namespaceObject: Value,
   ): Promise<boolean> {
     const found = await this.params.find(policy.spec.paramKind, binding.spec.paramRef, attributes.namespace);
-    if ('fault' in found) throw new MutationFailure(`failed to configure binding: ${found.fault}`, 'invalid_error');
+    if ('fault' in found) {
+      const part = found.isOfPolicy === true ? 'policy' : 'binding';
+      throw new MutationFailure(`failed to configure ${part}: ${found.fault}`, 'invalid_error');
+    }
     if (found.params === 'skip') return false;
     const { variables: sources, conditions, mutations } = await policy.expressions;
     const run = new ExpressionRun(policyCostLimit);
     let isChanged = false;
+    const failures: (MutationFailure | MutationError)[] = [];
     for (const param of found.params) {
       const params = ((await inEvaluationTurn(param)) ?? null) as Value;
       const matches = await conditions.matches(await this.input(attributes, matched), { params });
@@ -162,13 +169,27 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
         const variables = new LazyVariables(sources);
         const basics = { ...requestVariables(input), ...authorizerVariables(this.dependencies.authorizer, input) };
         variables.scope = { ...basics, params, namespaceObject, variables };
-        const value = await evaluated(run, mutation, variables.scope);
-        const { object, isChanged: differs } = await this.mutated(mutation, value, input.object, attributes, matched);
-        attributes.object = object;
-        isChanged ||= differs;
+        try {
+          const value = await evaluated(run, mutation, variables.scope);
+          const { object, isChanged: differs } = await this.mutated(mutation, value, input.object, attributes, matched);
+          attributes.object = object;
+          isChanged ||= differs;
+        } catch (error) {
+          // The refusal names the failures of all mutations.
+          const isFailure = error instanceof MutationFailure || error instanceof MutationError;
+          if (!isFailure || !policy.failsClosed) throw error;
+          failures.push(error);
+        }
       }
     }
-    return isChanged;
+    const [first] = failures;
+    if (first === undefined) return isChanged;
+    const errorType = first instanceof MutationFailure ? first.errorType : 'invalid_error';
+    throw new MutationFailure(
+      first.message,
+      errorType,
+      failures.map(({ message }) => message),
+    );
   }
 
   private async input(attributes: AdmissionAttributes, matched: ResourceAndKind): Promise<ExpressionInput> {
@@ -209,11 +230,15 @@ async function evaluated(
 function refusal(
   { policy, binding }: Pair,
   { resource, name, object }: AdmissionAttributes,
-  reason: string,
+  reasons: readonly string[],
 ): StatusError {
-  const text = `policy '${policy.name}' with binding '${binding.name}' denied request: ${reason}`;
+  const texts = reasons.map(
+    (reason) => `policy '${policy.name}' with binding '${binding.name}' denied request: ${reason}`,
+  );
+  const text = texts[0] ?? '';
   const shown = name || (object?.metadata.generateName ?? '');
-  const { details } = forbiddenError(resource, shown, text, [{ message: text }]);
+  const causes = texts.map((message) => ({ message }));
+  const { details } = forbiddenError(resource, shown, text, causes);
   // Clients know this refusal by its code and its reason, which belong to different kinds of refusals elsewhere.
   return new StatusError('Invalid', text, { code: 403, details });
 }

@@ -12,6 +12,8 @@ export interface PolicyDecision {
   readonly errorType: PolicyErrorType;
   /** Position of the validation; unset for a decision about the whole policy. */
   readonly index: number | undefined;
+  /** Whether the policy is at fault, whatever its binding. */
+  readonly isOfPolicy?: boolean;
 }
 
 /** An audit annotation of a policy, or the error that prevented it. */

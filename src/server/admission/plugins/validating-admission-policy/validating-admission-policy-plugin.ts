@@ -100,7 +100,11 @@ export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
     const began = performance.now();
     const found = await this.params.find(policy.spec.paramKind, binding.spec.paramRef, input.attributes.namespace);
     if ('fault' in found) {
-      const failure = policyFailure(`failed to configure binding: ${found.fault}`, 'invalid_error');
+      const part = found.isOfPolicy === true ? 'policy' : 'binding';
+      const failure = {
+        ...policyFailure(`failed to configure ${part}: ${found.fault}`, 'invalid_error'),
+        isOfPolicy: found.isOfPolicy === true,
+      };
       if (policy.failsClosed) outcome.add(pair, { decisions: [failure], annotations: [] }, began);
       return;
     }
@@ -200,7 +204,8 @@ class Outcome {
 
   private refusal({ pair: { policy, binding }, decision }: Denial): StatusError {
     const { resource, name, object } = this.attributes;
-    const text = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}' denied request: ${decision.message}`;
+    const place = decision.isOfPolicy === true ? '' : ` with binding '${binding.name}'`;
+    const text = `ValidatingAdmissionPolicy '${policy.name}'${place} denied request: ${decision.message}`;
     const shown = name || (object?.metadata.generateName ?? '');
     const { message, details } = forbiddenError(resource, shown, text, [{ message: text }]);
     const reason = decision.reason === '' ? 'Invalid' : decision.reason;
