@@ -275,13 +275,13 @@ describe('rules of Job', () => {
     const both = ['Complete', 'Failed'].map((type) => ({ type, status: 'True' }));
     const broken = { status: { conditions: both, active: 1, ready: 2 } };
     assert.deepEqual(tester.patch(object, broken, 'status').causes, [
-      'FieldValueInvalid | status.ready | Invalid value: 2: cannot set more ready pods than active',
       'FieldValueInvalid | status.conditions | Invalid value: cannot set Complete=True and Failed=true conditions',
+      'FieldValueRequired | status.completionTime | Required value: completionTime is required for Complete jobs',
       'FieldValueInvalid | status.conditions | Invalid value: cannot set Failed=True condition without the FailureTarget=true condition',
       'FieldValueInvalid | status.conditions | Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
-      'FieldValueRequired | status.completionTime | Required value: completionTime is required for Complete jobs',
       'FieldValueInvalid | status.active | Invalid value: 1: active>0 is invalid for finished job',
       'FieldValueRequired | status.startTime | Required value: startTime is required for finished job',
+      'FieldValueInvalid | status.ready | Invalid value: 2: cannot set more ready pods than active',
     ]);
     const many = tester.create({ spec: { template, parallelism: 3 } }).object;
     assert.deepEqual(tester.cells(many).slice(1, 4), ['Running', '0/1 of 3', '']);
