@@ -136,7 +136,8 @@ class Attempt {
   /** Whether the server has requested a password. */
   wasAsked = false;
   private isBound = false;
-  private isObtained = false;
+  /** The password from its source, once the server has asked for one. */
+  private obtained: string | undefined;
 
   constructor(
     private readonly options: ConnectOptions,
@@ -159,9 +160,9 @@ class Attempt {
     }
   }
 
-  private obtain(source: PasswordSource): Promise<string | undefined> {
-    this.isObtained = true;
-    return obtainPassword(source, this.owner);
+  private async obtain(source: PasswordSource): Promise<string | undefined> {
+    this.obtained = await obtainPassword(source, this.owner);
+    return this.obtained;
   }
 
   private get owner(): PasswordOwner {
@@ -200,14 +201,14 @@ class Attempt {
   }
 
   private isRefused(error: unknown): boolean {
-    const mayChange = this.isObtained || this.options.target.renewed !== undefined;
+    const mayChange = this.obtained !== undefined || this.options.target.renewed !== undefined;
     if (!mayChange || !(error instanceof pg.DatabaseError)) return false;
     return error.code === wrongPassword || error.code === refusesUser;
   }
 
   private forget(): boolean {
     const { password } = this.options.target;
-    return password !== undefined && forgetPassword(password, this.owner);
+    return password !== undefined && this.obtained !== undefined && forgetPassword(password, this.owner, this.obtained);
   }
 
   /**

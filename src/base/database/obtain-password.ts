@@ -13,6 +13,8 @@ const mostCharacters = 64 * 1024;
 interface Issued {
   readonly password: Promise<string>;
   readonly until: number;
+  /** Unset while the command runs. */
+  value?: string;
 }
 
 /**
@@ -39,12 +41,16 @@ export async function obtainPassword(source: PasswordSource, owner: PasswordOwne
 }
 
 /**
- * Drops a password that the server has refused, so that the next connection obtains a new one.
+ * Drops a password that the server has refused, so that the next connection obtains a new one. One that was issued since stays:
+ * connections that are refused together share the next run too.
  *
- * @returns whether another one may be had: false for files, which are read for each connection anyway
+ * @returns whether another one may be had at once: false for files, which are read for each connection anyway
  */
-export function forgetPassword(source: PasswordSource, owner: PasswordOwner): boolean {
-  return source.kind === 'command' && issued.delete(keyOf(source.command, owner));
+export function forgetPassword(source: PasswordSource, owner: PasswordOwner, refused: string): boolean {
+  if (source.kind !== 'command') return false;
+  const key = keyOf(source.command, owner);
+  if (issued.get(key)?.value === refused) issued.delete(key);
+  return true;
 }
 
 /** Like libpq, this ignores a file that others can read. */
@@ -61,11 +67,16 @@ function fromCommand(source: PasswordSource & { kind: 'command' }, owner: Passwo
   const known = issued.get(key);
   if (known !== undefined && performance.now() < known.until) return known.password;
   const password = runCommand(source.command, owner);
-  const issue = { password, until: performance.now() + source.lifetimeMs };
+  const issue: Issued = { password, until: performance.now() + source.lifetimeMs };
   issued.set(key, issue);
-  password.catch(() => {
-    if (issued.get(key) === issue) issued.delete(key);
-  });
+  password.then(
+    (value) => {
+      issue.value = value;
+    },
+    () => {
+      if (issued.get(key) === issue) issued.delete(key);
+    },
+  );
   return password;
 }
 

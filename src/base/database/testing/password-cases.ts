@@ -55,10 +55,14 @@ export function passwordCases(scene: () => ConnectionScene): void {
       await writeFile(file('token'), 'the-next');
       await connect(from(kept));
       assert.equal(await countRuns(), 2, 'a refused password is replaced');
-      const short = { password_command: script('the-next'), password_lifetime: '0' };
+      await setPassword('for-all');
+      await writeFile(file('token'), 'for-all');
+      await Promise.all(Array.from({ length: 5 }, () => connect(from(kept))));
+      assert.equal(await countRuns(), 3, 'connections that are refused together share what replaces the password');
+      const short = { password_command: script('for-all'), password_lifetime: '0' };
       await connect(from(short));
       await connect(from(short));
-      assert.equal(await countRuns(), 4);
+      assert.equal(await countRuns(), 5);
     });
 
     it('again in a program that does nothing else meanwhile', async () => {
