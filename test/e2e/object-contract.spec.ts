@@ -95,6 +95,18 @@ describe('resourceVersion zero of a write', () => {
     });
   }
 
+  it('is required of an update of an APIService', async () => {
+    const services = '/apis/apiregistration.k8s.io/v1/apiservices';
+    const name = 'v1.versioned.example';
+    const service = { namespace: 'default', name: 'none' };
+    const spec = { group: 'versioned.example', version: 'v1', groupPriorityMinimum: 100, versionPriority: 10, service };
+    await made(services, { metadata: { name }, spec });
+    const fault = 'metadata.resourceVersion: Invalid value: 0: must be specified for an update';
+    const { body } = answered(await client.put(`${services}/${name}`, { metadata: { name }, spec }), 422);
+    assert.equal(body.message, `apiservices.apiregistration.k8s.io "${name}" is invalid: ${fault}`);
+    answered(await client.delete(`${services}/${name}`), 200);
+  });
+
   it('is another one with leading zeros', async () => {
     const { metadata } = await made(maps, { metadata: { name: 'zeros' } });
     const put = (resourceVersion: string, a: string) =>

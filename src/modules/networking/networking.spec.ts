@@ -460,6 +460,11 @@ describe('ServiceCIDR', () => {
   it('may only grow by the other family', () => {
     const { object } = tester.create({ spec: { cidrs: ['10.0.0.0/16'] } });
     assert.deepEqual(tester.patch(object, { spec: { cidrs: ['10.0.0.0/16', 'fd00::/64'] } }).causes, []);
+    const another = tester.patch(object, { spec: { cidrs: ['10.1.0.0/16', 'x'] } }).causes;
+    assert.deepEqual(
+      another.map((cause) => cause.split(': ')[0]),
+      ['FieldValueInvalid | spec.cidrs[0] | Invalid value', 'FieldValueInvalid | spec.cidrs[1] | Invalid value'],
+    );
     assert.deepEqual(tester.patch(object, { spec: { cidrs: ['10.1.0.0/16'] } }).causes, [
       'FieldValueInvalid | spec.cidrs[0] | Invalid value: "10.1.0.0/16": field is immutable',
     ]);

@@ -58,7 +58,7 @@ export function apiServiceResource(names: VendorNames, clock: Clock): ResourceDe
       validate: (_context, object) => validateAPIService(object),
       validateUpdate: (_context, object) => validateAPIService(object),
     },
-    strategyOptions: { plainFinalizers: true },
+    strategyOptions: { allowUnconditionalUpdate: false, plainFinalizers: true },
     subresources: [statusSubresource<APIService>({ validate: ({ status }) => validateAPIServiceStatus(status) })],
     columns,
   });

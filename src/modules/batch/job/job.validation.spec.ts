@@ -246,8 +246,10 @@ describe('rules of Job', () => {
     const { object } = tester.create({ spec: indexed });
     assert.deepEqual(tester.patch(object, { spec: { completions: 5, parallelism: 5 } }).causes, []);
     assert.deepEqual(tester.patch(object, { spec: { completions: 5 } }).causes, [
-      'FieldValueInvalid | spec.completions | Invalid value: 5: can only be modified in tandem with parallelism',
+      'FieldValueInvalid | spec.completions | Invalid value: 5: can only be modified in tandem with spec.parallelism',
     ]);
+    const uneven = tester.create({ spec: { ...indexed, parallelism: 1 } }).object;
+    assert.deepEqual(tester.patch(uneven, { spec: { completions: 1 } }).causes, [], 'as many as run at one time');
   });
 
   it('judges and shows the status', () => {

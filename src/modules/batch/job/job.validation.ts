@@ -38,7 +38,9 @@ const maxManagerLength = 63;
 
 /** Validates a job, except for its metadata. */
 export function validateJob(job: Job, options: PodValidationOptions): FieldError[] {
-  const errors = validateWhole(job, options, true);
+  const errors: FieldError[] = [];
+  checkGeneratedSelector(job, jobLabels(options.names), errors);
+  errors.push(...validateWhole(job, options));
   const { completionMode, completions = 0 } = job.spec;
   const { name = '' } = job.metadata;
   const lastPod = `${name}-${completions - 1}`;
@@ -49,28 +51,21 @@ export function validateJob(job: Job, options: PodValidationOptions): FieldError
   return errors;
 }
 
-/** @param isPrefixed whether the labels with a prefix are needed; jobs of older releases have none */
-function validateWhole(job: Job, options: PodValidationOptions, isPrefixed: boolean): FieldError[] {
-  const errors: FieldError[] = [];
-  checkGeneratedSelector(job, jobLabels(options.names), isPrefixed, errors);
-  errors.push(...validateJobSpec(job.spec, specPath, options));
+function validateWhole(job: Job, options: PodValidationOptions): FieldError[] {
+  const errors = validateJobSpec(job.spec, specPath, options);
   validateSelector(job.spec, errors);
   return errors;
 }
 
 /** Checks that a selector made by the server selects exactly the pods of this job. */
-function checkGeneratedSelector(
-  { metadata, spec }: Job,
-  names: JobLabels,
-  isPrefixed: boolean,
-  errors: FieldError[],
-): void {
+function checkGeneratedSelector({ metadata, spec }: Job, names: JobLabels, errors: FieldError[]): void {
   if (spec.manualSelector === true) return;
   const { uid = '', name = '' } = metadata;
   const expected: Readonly<Record<string, string>> = {
     [names.uid[1]]: uid,
     [names.name[1]]: name,
-    ...(isPrefixed ? { [names.uid[0]]: uid, [names.name[0]]: name } : {}),
+    [names.uid[0]]: uid,
+    [names.name[0]]: name,
   };
   const labels = spec.template.metadata.labels ?? {};
   for (const [key, value] of Object.entries(expected)) {
@@ -184,19 +179,13 @@ function checkMaxFailedIndexes(spec: JobSpec, path: FieldPath, errors: FieldErro
 
 /** Validates a changed job: the form of its pods and the number that must succeed stay the same. */
 export function validateJobUpdate(job: Job, old: Job, options: PodValidationOptions): FieldError[] {
-  const labels = jobLabels(options.names);
-  const before = old.spec.template.metadata.labels ?? {};
-  const errors = validateWhole(
-    job,
-    updateOptions(options, old.spec.template.spec),
-    before[labels.uid[0]] !== undefined && before[labels.name[0]] !== undefined,
-  );
+  const errors = validateWhole(job, updateOptions(options, old.spec.template.spec));
   checkCompletions(job.spec, old.spec, errors);
   checkImmutable(job.spec.selector, old.spec.selector, specPath.child('selector'), errors);
   checkTemplate(job, old, errors);
   const mode = job.spec.completionMode ?? 'NonIndexed';
   checkImmutable(mode, old.spec.completionMode ?? 'NonIndexed', specPath.child('completionMode'), errors);
-  for (const field of ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'managedBy'] as const) {
+  for (const field of ['podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'] as const) {
     checkImmutable(job.spec[field], old.spec[field], specPath.child(field), errors);
   }
   return errors;
@@ -211,8 +200,8 @@ function checkCompletions(spec: JobSpec, old: JobSpec, errors: FieldError[]): vo
     checkImmutable(spec.completions, old.completions, path, errors);
     return;
   }
-  if (old.completions !== old.parallelism || spec.completions !== spec.parallelism) {
-    errors.push(invalid(path, spec.completions, 'can only be modified in tandem with parallelism'));
+  if (spec.completions !== spec.parallelism) {
+    errors.push(invalid(path, spec.completions, 'can only be modified in tandem with spec.parallelism'));
   }
 }
 

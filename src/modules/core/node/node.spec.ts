@@ -111,6 +111,9 @@ describe('nodes', () => {
     assertCauses(tester.patch(given.object, { spec: { providerID: 'c' } }).causes, [
       'Invalid | spec.providerID | Invalid value: null: field cannot be modified once set',
     ]);
+    assertCauses(tester.patch(given.object, { spec: { providerID: null } }).causes, [
+      'Invalid | spec.providerID | Invalid value: null: field cannot be cleared once set',
+    ]);
     assertCauses(tester.patch(given.object, { spec: { externalID: 'c' } }).causes, [
       'Forbidden | spec.externalID | Forbidden: may not be updated',
     ]);

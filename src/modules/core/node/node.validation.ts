@@ -66,7 +66,8 @@ export function validateNodeChange(object: Node, old: Node, names: VendorNames):
   }
   validateTaints(spec.taints ?? [], errors);
   if (old.spec.providerID && spec.providerID !== old.spec.providerID) {
-    errors.push(invalid(specPath.child('providerID'), null, 'field cannot be modified once set'));
+    const change = spec.providerID ? 'modified' : 'cleared';
+    errors.push(invalid(specPath.child('providerID'), null, `field cannot be ${change} once set`));
   }
   if (spec.externalID !== old.spec.externalID) {
     errors.push(forbidden(specPath.child('externalID'), 'may not be updated'));

@@ -7,6 +7,7 @@ import { ephemeralContainer } from '../../../objects/apis/core/v1/container.type
 import { applyContainerDefaults } from '../../../objects/apis/core/v1/defaults/container.defaults.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { ipProblem } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
 import {
   clientMetadata,
@@ -79,8 +80,8 @@ function checkPodIps(pod: Pod, errors: FieldError[]): void {
     errors.push(invalid(path, ips, 'podIP and podIPs must either both be set or both be unset'));
   }
   ips.forEach(({ ip }, i) => {
-    if (isIP(ip) === 0)
-      errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
+    const problem = ipProblem(ip);
+    if (problem !== undefined) errors.push(invalid(path.index(i), ip, problem));
   });
   const families = new Set(ips.map(({ ip }) => isIP(ip)));
   if (ips.length > 1 && families.size < ips.length) {
@@ -95,9 +96,8 @@ function checkHostIps(pod: Pod, errors: FieldError[]): void {
   const hostIp = pod.status.hostIP ?? '';
   ips.forEach(({ ip = '' }, i) => {
     if (i === 0 && ip !== hostIp) errors.push(invalid(path.index(i).child('ip'), ip, 'must be equal to `hostIP`'));
-    if (isIP(ip) === 0) {
-      errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));
-    }
+    const problem = ipProblem(ip);
+    if (problem !== undefined) errors.push(invalid(path.index(i), ip, problem));
   });
   const families = new Set(ips.map(({ ip = '' }) => isIP(ip)));
   if (ips.length > 1 && families.size < ips.length) {

@@ -245,6 +245,10 @@ describe('pod status', () => {
       tester.patch(create(), bad, 'status').causes.map((c) => c.split(' | ')[1]),
       ['status.nominatedNodeName', 'status.podIPs[0]', 'status.podIPs'],
     );
+    const octal = tester.patch(create(), { status: { podIPs: [{ ip: '01.2.3.4' }] } }, 'status').causes;
+    assert.deepEqual(octal, [
+      'FieldValueInvalid | status.podIPs[0] | Invalid value: "01.2.3.4": must not have leading 0s',
+    ]);
     const dual = { status: { podIPs: [{ ip: '1.1.1.1' }, { ip: '::1' }] } };
     assert.deepEqual(tester.patch(create(), dual, 'status').causes, []);
   });

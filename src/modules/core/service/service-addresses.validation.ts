@@ -169,7 +169,7 @@ function validateFamilies({ spec }: Service, errors: FieldError[]): void {
   spec.ipFamilies?.forEach((name, i) => {
     const path = familiesPath.index(i);
     if (name !== 'IPv4' && name !== 'IPv6') errors.push(notSupported(path, name, ['IPv4', 'IPv6']));
-    else if (seen.has(name)) errors.push(duplicate(path, name));
+    if (seen.has(name)) errors.push(duplicate(path, name));
     seen.add(name);
   });
   const policy = spec.ipFamilyPolicy;

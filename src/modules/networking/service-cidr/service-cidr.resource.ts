@@ -92,10 +92,13 @@ function validateServiceCidr(object: ServiceCIDR): FieldError[] {
 function validateServiceCidrUpdate(object: ServiceCIDR, old: ServiceCIDR): FieldError[] {
   const before = old.spec.cidrs ?? [];
   const now = object.spec.cidrs ?? [];
-  const keepsAll = before.every((cidr, i) => now[i] === cidr) && now.length >= before.length;
-  if (keepsAll && now.length > before.length) return validateServiceCidr(object);
+  const keepsAll = before.every((cidr, i) => now[i] === cidr) && now.length === before.length;
   if (keepsAll) return [];
-  if (now.length < before.length) return [invalid(cidrsPath, now, 'field is immutable')];
+  const isOneMore = before.length === 1 && now.length === maxCidrs;
+  if (now.length !== before.length && !isOneMore) {
+    return [invalid(cidrsPath, object.spec.cidrs ?? null, 'field is immutable')];
+  }
   const changed = before.flatMap((cidr, i) => (now[i] === cidr ? [] : [i]));
-  return changed.map((i) => invalid(cidrsPath.index(i), now[i], 'field is immutable'));
+  const errors = changed.map((i) => invalid(cidrsPath.index(i), now[i], 'field is immutable'));
+  return isOneMore ? [...errors, ...validateServiceCidr(object)] : errors;
 }

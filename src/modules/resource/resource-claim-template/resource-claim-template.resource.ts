@@ -54,7 +54,9 @@ export function resourceClaimTemplateResource(context: ClaimContext): ResourceDe
       prepareForUpdate: (_context, { spec }) => dropClosedClaimFields(spec.spec.devices),
       validate: (_context, object) => [...rules.late.of(object), ...validateTemplate(object)],
       validateUpdate: (_context, object, old) =>
-        deepEqual(object.spec, old.spec) ? [] : [invalid(specPath, object.spec, 'field is immutable')],
+        deepEqual(object.spec, old.spec)
+          ? []
+          : [...validateTemplate(object), invalid(specPath, object.spec, 'field is immutable')],
     },
     columns: [nameColumn, ageColumn],
   });
