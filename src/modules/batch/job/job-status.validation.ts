@@ -33,8 +33,10 @@ export function validateJobStatus(job: Job, old: Job): FieldError[] {
   checkIndexes(job, changed, errors);
   checkPods(job, changed, errors);
   checkSuccess(job, errors);
+  checkEnd(job, old, errors);
   checkCounters(job, old, errors);
-  checkHistory(job, old, errors);
+  checkTimes(job, old, errors);
+  checkCriteria(job, old, errors);
   return errors;
 }
 
@@ -199,16 +201,17 @@ function checkPods(job: Job, changed: Change, errors: FieldError[]): void {
   }
 }
 
-/** Checks that the progress of a job is never undone. */
-function checkHistory(job: Job, old: Job, errors: FieldError[]): void {
-  const [now, before] = [job.status, old.status];
+/** Checks that a job that ended stays so. */
+function checkEnd(job: Job, old: Job, errors: FieldError[]): void {
   for (const type of ['Failed', 'Complete', 'FailureTarget']) {
     if (!holds(old, type) || holds(job, type)) continue;
     errors.push(invalidOmitted(conditionsPath, `cannot disable the terminal ${type}=True condition`));
   }
-  if (holds(old, 'SuccessCriteriaMet') && !holds(job, 'SuccessCriteriaMet')) {
-    errors.push(invalidOmitted(conditionsPath, 'cannot disable the SuccessCriteriaMet=True condition'));
-  }
+}
+
+/** Checks that the times of a job stay once they are set. */
+function checkTimes(job: Job, old: Job, errors: FieldError[]): void {
+  const [now, before] = [job.status, old.status];
   if (now.completionTime && before.completionTime && now.completionTime !== before.completionTime) {
     errors.push(invalid(statusPath.child('completionTime'), now.completionTime, 'field is immutable'));
   }
@@ -218,4 +221,14 @@ function checkHistory(job: Job, old: Job, errors: FieldError[]): void {
   if (!before.startTime || job.spec.suspend === true || resumes || now.startTime === before.startTime) return;
   const detail = 'field is immutable for unsuspended job once set';
   errors.push(invalid(statusPath.child('startTime'), now.startTime ?? null, detail));
+}
+
+/** Checks that a job neither loses the criteria it met nor meets them once it is complete. */
+function checkCriteria(job: Job, old: Job, errors: FieldError[]): void {
+  const [met, meets] = [holds(old, 'SuccessCriteriaMet'), holds(job, 'SuccessCriteriaMet')];
+  const refuse = (detail: string) => errors.push(invalidOmitted(conditionsPath, detail));
+  if (met && !meets) refuse('cannot disable the SuccessCriteriaMet=True condition');
+  if (!met && meets && holds(old, 'Complete')) {
+    refuse('cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions');
+  }
 }

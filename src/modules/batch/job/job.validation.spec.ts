@@ -293,6 +293,7 @@ describe('rules of Job', () => {
   const elastic = { template, completionMode: 'Indexed', completions: 2, parallelism: 2 };
   const named = { template, completions: 4 };
   const met = (...types: string[]) => types.map((type) => ({ type, status: 'True' }));
+  const ended = { startTime: '2030-01-01T00:00:00Z', completionTime: '2030-01-01T00:01:00Z' };
   const reports: readonly (readonly [string, object, object, object, readonly string[]])[] = [
     [
       'pods named twice or not at all',
@@ -313,6 +314,17 @@ describe('rules of Job', () => {
       [
         'failed | Invalid value: 1: cannot decrease the failed counter',
         'succeeded | Invalid value: 1: cannot decrease the succeeded counter',
+      ],
+    ],
+    [
+      'the end and the counts of a job undone, in the order of the release',
+      { template },
+      { ...ended, conditions: met('SuccessCriteriaMet', 'Complete'), succeeded: 2 },
+      { ...ended, succeeded: 1, completionTime: null, conditions: [] },
+      [
+        'conditions | Invalid value: cannot disable the terminal Complete=True condition',
+        'succeeded | Invalid value: 1: cannot decrease the succeeded counter',
+        'conditions | Invalid value: cannot disable the SuccessCriteriaMet=True condition',
       ],
     ],
     [
@@ -375,6 +387,15 @@ describe('rules of Job', () => {
       [],
     ],
   ];
+  it('refuses criteria that a job meets once it is complete', () => {
+    const { object } = tester.create({ spec: { template } });
+    const complete = { ...object, status: { ...ended, conditions: met('Complete') } } as typeof object;
+    const late = { status: { conditions: met('SuccessCriteriaMet', 'Complete') } };
+    assert.deepEqual(tester.patch(complete, late, 'status').causes, [
+      'FieldValueInvalid | status.conditions | Invalid value: cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions',
+    ]);
+  });
+
   for (const [what, spec, first, status, expected] of reports) {
     it(`refuses in the status: ${what}`, () => {
       const { object } = tester.create({ spec });
