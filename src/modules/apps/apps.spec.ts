@@ -109,7 +109,15 @@ describe('generations of the apps group', () => {
     assert.equal(daemonSets.patch(object, image).object.metadata.annotations?.[key], '2');
     const forged = { metadata: { annotations: { [key]: '9' } } };
     assert.equal(daemonSets.patch(object, forged).object.metadata.annotations?.[key], '1');
-    assert.equal(daemonSets.create({ ...valid, ...forged }).object.metadata.annotations?.[key], '9');
+    for (const [text, expected] of [
+      ['9', '9'],
+      ['+4', '4'],
+      ['-4', '1'],
+      ['x', '1'],
+    ] as const) {
+      const { metadata } = daemonSets.create({ ...valid, metadata: { annotations: { [key]: text } } }).object;
+      assert.equal(metadata.annotations?.[key], expected, text);
+    }
   });
 });
 

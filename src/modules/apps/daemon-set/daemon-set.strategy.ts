@@ -48,7 +48,7 @@ export function daemonSetStrategy(options: PodValidationOptions): Strategy<Daemo
 
 function templateGenerationOf({ metadata }: DaemonSet): number {
   const text = metadata.annotations?.[templateGeneration] ?? '';
-  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
 function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {

@@ -270,6 +270,32 @@ describe('service rules', () => {
     it(`refuse ${name}`, () => assertCauses(tester.create(service(spec)).causes, expected));
   }
 
+  it('refuse clients of a load balancer in the old annotation that are no ranges', () => {
+    const key = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+    const path = `metadata.annotations[${key}]`;
+    const annotated = (text: string, type: string) => ({
+      ...service({ type }),
+      metadata: { annotations: { [key]: text } },
+    });
+    const causesOf = (text: string, type = 'LoadBalancer') => tester.create(annotated(text, type)).causes;
+    assertCauses(causesOf(' 10.0.0.0/8 ,2001:db8::/64'), []);
+    assertCauses(causesOf('  '), []);
+    assertCauses(causesOf('x, 10.0.0.0/8,'), [
+      `Invalid | ${path} | Invalid value: "x": must be a valid CIDR value`,
+      `Invalid | ${path} | Invalid value: "": must be a valid CIDR value`,
+    ]);
+    assertCauses(causesOf('x', 'NodePort'), [
+      `Forbidden | ${path} | Forbidden: ${onlyLb}`,
+      `Invalid | ${path} | Invalid value: "x": must be a valid CIDR value`,
+    ]);
+    const { object } = tester.create(annotated('10.0.0.0/8', 'LoadBalancer'));
+    const old = { ...object, metadata: { ...object.metadata, annotations: { [key]: 'x' } } } as typeof object;
+    assertCauses(tester.patch(old, { metadata: { labels: { a: 'b' } } }).causes, []);
+    assertCauses(tester.patch(old, { metadata: { annotations: { [key]: 'y' } } }).causes, [
+      `Invalid | ${path} | Invalid value: "y": must be a valid CIDR value`,
+    ]);
+  });
+
   it('refuse names that no host can have', () => {
     assertCauses(tester.create({ ...service({}), metadata: { name: '-a' } }).causes, [
       'Invalid | metadata.name | Invalid value: "-a": a lowercase RFC 1123 label',

@@ -37,14 +37,11 @@ const longestAffinitySeconds = 86_400;
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const affinities = ['ClientIP', 'None'];
 const policies = ['Cluster', 'Local'];
+const sourceRangesKey = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+const onlyThere = "may only be used when `type` is 'LoadBalancer'";
 
 /** Validates a service. Errors are in the order that clients know. */
-export function validateService(
-  object: Service,
-  families: readonly IpFamilyName[],
-  knownRanges: readonly string[] = [],
-  knownIPs?: readonly string[],
-): FieldError[] {
+export function validateService(object: Service, families: readonly IpFamilyName[], old?: Service): FieldError[] {
   // Addresses are validated first: if they have errors, only those are reported.
   const addressErrors = needsClusterIp(object) ? validateAddresses(object, undefined, families) : [];
   if (addressErrors.length > 0) return addressErrors;
@@ -58,15 +55,16 @@ export function validateService(
   if (spec.selector !== undefined) errors.push(...validateLabels(spec.selector, specPath.child('selector')));
   validateAffinity(object, errors);
   validateClusterIps(object, errors);
+  const knownIPs = old?.spec.externalIPs ?? [];
   spec.externalIPs?.forEach((ip, i) => {
     const path = specPath.child('externalIPs').index(i);
-    const broken = validatePlainIp(ip, path, knownIPs ?? []);
+    const broken = validatePlainIp(ip, path, knownIPs);
     errors.push(...(broken.length > 0 ? broken : validateNonSpecialIp(ip, path)));
   });
   if (!types.includes(spec.type ?? '')) errors.push(notSupported(specPath.child('type'), spec.type, types));
   validateNodePorts(object, errors);
   validateDuplicatePorts(object, errors);
-  validateLoadBalancer(object, knownRanges, errors);
+  validateLoadBalancer(object, old, errors);
   validateTraffic(object, errors);
   return errors;
 }
@@ -133,18 +131,10 @@ function validateDuplicatePorts({ spec }: Service, errors: FieldError[]): void {
   });
 }
 
-function validateLoadBalancer({ spec }: Service, knownRanges: readonly string[], errors: FieldError[]): void {
+function validateLoadBalancer(object: Service, old: Service | undefined, errors: FieldError[]): void {
+  const { spec } = object;
   const isLoadBalancer = spec.type === 'LoadBalancer';
-  const onlyThere = "may only be used when `type` is 'LoadBalancer'";
-  const ranges = spec.loadBalancerSourceRanges ?? [];
-  if (ranges.length > 0) {
-    const path = specPath.child('LoadBalancerSourceRanges');
-    if (!isLoadBalancer) errors.push(forbidden(path, onlyThere));
-    // Proxies read ranges in their own ways, so new values must be unambiguous; values once accepted stay valid.
-    ranges.forEach((range, i) => {
-      if (!knownRanges.includes(range)) errors.push(...validateCidr(range.trim(), path.index(i)));
-    });
-  }
+  validateSourceRanges(object, old, errors);
   const nodePortsPath = specPath.child('allocateLoadBalancerNodePorts');
   if (isLoadBalancer && spec.allocateLoadBalancerNodePorts === undefined) errors.push(required(nodePortsPath));
   if (!isLoadBalancer && spec.allocateLoadBalancerNodePorts !== undefined) {
@@ -155,6 +145,30 @@ function validateLoadBalancer({ spec }: Service, knownRanges: readonly string[],
   if (!isLoadBalancer) errors.push(forbidden(classPath, onlyThere));
   else
     for (const m of isQualifiedName(spec.loadBalancerClass)) errors.push(invalid(classPath, spec.loadBalancerClass, m));
+}
+
+/**
+ * Validates the clients that a load balancer lets in, in the field or in the annotation from before it. Proxies read
+ * ranges in their own ways, so new values must be unambiguous; values once accepted stay valid.
+ */
+function validateSourceRanges({ metadata, spec }: Service, old: Service | undefined, errors: FieldError[]): void {
+  const isLoadBalancer = spec.type === 'LoadBalancer';
+  const ranges = spec.loadBalancerSourceRanges ?? [];
+  if (ranges.length > 0) {
+    const path = specPath.child('LoadBalancerSourceRanges');
+    if (!isLoadBalancer) errors.push(forbidden(path, onlyThere));
+    const known = (old?.spec.loadBalancerSourceRanges ?? []).map((range) => range.trim());
+    ranges.forEach((range, i) => {
+      if (!known.includes(range.trim())) errors.push(...validateCidr(range.trim(), path.index(i)));
+    });
+    return;
+  }
+  const text = metadata.annotations?.[sourceRangesKey];
+  if (text === undefined) return;
+  const path = FieldPath.of('metadata').child('annotations').key(sourceRangesKey);
+  if (!isLoadBalancer) errors.push(forbidden(path, onlyThere));
+  if (text.trim() === '' || text === old?.metadata.annotations?.[sourceRangesKey]) return;
+  for (const range of text.split(',')) errors.push(...validateCidr(range.trim(), path));
 }
 
 function validateTraffic(object: Service, errors: FieldError[]): void {
@@ -201,7 +215,7 @@ export function validateServiceUpdate(object: Service, old: Service, families: r
     const path = specPath.child('healthCheckNodePort');
     errors.push(forbidden(path, 'field is immutable'));
   }
-  errors.push(...validateService(object, families, old.spec.loadBalancerSourceRanges, old.spec.externalIPs));
+  errors.push(...validateService(object, families, old));
   return errors;
 }
 
