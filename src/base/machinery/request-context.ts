@@ -71,6 +71,13 @@ export interface RequestContext {
    * time.
    */
   waitedMs?: number;
+  /**
+   * Waits until the request may work with a stored object of this many characters; undefined if it may do so now. Must
+   * be called before the work, and before the request moves to another thread.
+   *
+   * @throws a 429 when too many requests of the tenant wait
+   */
+  makeRoom?(characters: number): Promise<void> | undefined;
   /** Records that a phase of the request has ended, for finding slow phases. */
   mark?(phase: string): void;
   /** Decides whether to trace the request if its client asked for a trace; called once the user is known. */

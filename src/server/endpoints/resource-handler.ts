@@ -60,6 +60,7 @@ async function handleResolved(
   if (remote !== undefined) return handleRemote(services, remote, http, reply);
   const request = resolveRequest(services, context, http, reply);
   context.resourceRequest = request;
+  context.bytesInHand = services.inHand;
   // Also applies to the old paths that contain the verb (`/watch/`).
   if (request.verb === 'watch' && http.method !== 'GET') throw methodNotAllowedError();
   noteDeprecation(request);

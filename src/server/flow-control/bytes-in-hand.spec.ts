@@ -8,6 +8,7 @@ const limits = {
   slowTenantBytes: 500,
   totalBytes: 1000,
   waitingOfTenant: 3,
+  waitingReadBytes: 400,
   slowMs: 2_000,
   restFactor: 2,
   longestRestMs: 5_000,
@@ -92,6 +93,26 @@ describe('the large bodies in hand', () => {
     held[2]?.leave();
     await settled();
     assert.deepEqual(order, ['e', 'f']);
+  });
+
+  it('are refused when too many bytes wait in memory', async () => {
+    const order: string[] = [];
+    const read = (tenant: string, bytes: number, isExempt = false) =>
+      inHand.enter({ tenant, bytes, waitMs: 15_000, isExempt, isRead: true });
+    const first = read('a', 300);
+    inHand.throwIfFull('a', false);
+    watched(order, 'second', read('a', 250));
+    const third = watched(order, 'third', read('a', 250));
+    assert.throws(() => read('a', 1), isRefusal);
+    assert.throws(() => inHand.throwIfFull('a', false), isRefusal);
+    inHand.throwIfFull('a', true);
+    inHand.throwIfFull('b', false);
+    third.leave();
+    inHand.throwIfFull('a', false);
+    first.leave();
+    await settled();
+    assert.deepEqual(order, ['third refused', 'second']);
+    assert.equal(inHand.refusals, 2);
   });
 
   it('are refused when too many wait, or one waits too long', async () => {

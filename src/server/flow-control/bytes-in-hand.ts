@@ -11,6 +11,8 @@ export interface BytesLimits {
   readonly totalBytes: number;
   /** How many requests of one tenant may wait. */
   readonly waitingOfTenant: number;
+  /** Of the objects that waiting requests of one tenant have read already. */
+  readonly waitingReadBytes: number;
   /** A client that has not sent its body after this time sends slowly, in milliseconds. */
   readonly slowMs: number;
   /**
@@ -31,12 +33,13 @@ export const bytesLimits: BytesLimits = {
   slowTenantBytes: 16 * mebibyte,
   totalBytes: 128 * mebibyte,
   waitingOfTenant: 200,
+  waitingReadBytes: 64 * mebibyte,
   slowMs: 2_000,
   restFactor: 4,
   longestRestMs: 5_000,
 };
 
-/** A request whose body is large. */
+/** A request whose body is large, or that works with a large object. */
 export interface LargeBody {
   readonly tenant: string;
   readonly bytes: number;
@@ -44,6 +47,8 @@ export interface LargeBody {
   readonly waitMs: number;
   /** Administrators must be able to fix the problem: they have no limit in common with others, and are not refused. */
   readonly isExempt: boolean;
+  /** Whether the bytes are in memory already while the request waits. */
+  readonly isRead?: boolean;
 }
 
 interface Waiter {
@@ -55,12 +60,14 @@ interface Line {
   /** Bytes of requests whose clients send quickly, or whose bodies are there. */
   quick: number;
   slow: number;
+  /** Bytes that waiting requests have in memory. */
+  waitingRead: number;
   readonly waiting: Set<Waiter>;
 }
 
 /**
- * Limits the bytes of large bodies that requests have in hand, from before the body is read until the response is handed
- * over. Each step with a megabyte takes milliseconds: of a hundred such requests at one time, each turn of the event
+ * Limits the bytes of large bodies and objects that requests have in hand, from before the body is read, or after the
+ * object was read, until the response is handed over. Each step with a megabyte takes milliseconds: of a hundred such requests at one time, each turn of the event
  * loop would have several, and the memory that they need together would keep the garbage collector busy. So the
  * requests of a tenant (a user, or the service accounts of a namespace) wait for each other, unread, and tenants take
  * turns. Beside others a tenant rests after each request: the busier the machine is, the longer the work takes, and so
@@ -101,9 +108,15 @@ export class BytesInHand {
     const line = this.lineOf(body.tenant);
     const share = new Share(this, body);
     if (line.waiting.size === 0 && this.fits(line, body)) this.begin(line, share);
-    else if (line.waiting.size >= this.limits.waitingOfTenant && !body.isExempt) throw this.refusal();
+    else if (!body.isExempt && this.isFull(line)) throw this.refusal();
     else share.granted = this.wait(line, share);
     return share;
+  }
+
+  /** Refuses a request of a tenant of whom no more may wait. @throws a 429 */
+  throwIfFull(tenant: string, isExempt: boolean): void {
+    const line = isExempt ? undefined : this.lines.get(tenant);
+    if (line !== undefined && this.isFull(line)) throw this.refusal();
   }
 
   /** Called by the share alone, with the duration of the work. */
@@ -133,10 +146,14 @@ export class BytesInHand {
   private lineOf(tenant: string): Line {
     let line = this.lines.get(tenant);
     if (line === undefined) {
-      line = { quick: 0, slow: 0, waiting: new Set() };
+      line = { quick: 0, slow: 0, waitingRead: 0, waiting: new Set() };
       this.lines.set(tenant, line);
     }
     return line;
+  }
+
+  private isFull({ waiting, waitingRead }: Line): boolean {
+    return waiting.size >= this.limits.waitingOfTenant || waitingRead >= this.limits.waitingReadBytes;
   }
 
   private settle(tenant: string, { quick, slow, waiting }: Line): void {
@@ -157,9 +174,11 @@ export class BytesInHand {
 
   private wait(line: Line, share: Share): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { tenant, waitMs, isExempt } = share.body;
+      const { tenant, bytes, waitMs, isExempt, isRead } = share.body;
+      const readBytes = isRead === true ? bytes : 0;
       const end = () => {
         line.waiting.delete(waiter);
+        line.waitingRead -= readBytes;
         cancelTimer?.();
       };
       const waiter: Waiter = {
@@ -181,6 +200,7 @@ export class BytesInHand {
       const cancelTimer = isExempt ? undefined : this.timers.after(waitMs, () => giveUp(this.refusal()));
       share.giveUp = () => giveUp(tooManyRequestsError(1));
       line.waiting.add(waiter);
+      line.waitingRead += readBytes;
     });
   }
 

@@ -117,6 +117,8 @@ async function existsError(
   live: StoredObject,
   object: ApiObject,
 ): Promise<Error> {
+  const room = context.makeRoom?.(live.json.length);
+  if (room !== undefined) await room;
   throwIfLarge(context, live.json);
   const turn = turnFor(context, live.json.length);
   if (turn !== undefined) await turn;

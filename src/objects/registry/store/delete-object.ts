@@ -33,6 +33,8 @@ export async function deleteObject(
       warnOfDependents(context, dependencies.definition, options);
       throw notFoundError(dependencies.groupResource, name);
     }
+    const room = context.makeRoom?.(current.json.length);
+    if (room !== undefined) await room;
     throwIfLarge(context, current.json);
     const turn = turnFor(context, current.json.length);
     if (turn !== undefined) await turn;

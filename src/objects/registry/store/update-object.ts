@@ -139,6 +139,8 @@ async function transformLive(
   current: StoredObject,
   options: StoreUpdateOptions,
 ): Promise<{ readonly live: ApiObject; readonly object: ApiObject }> {
+  const room = context.makeRoom?.(current.json.length);
+  if (room !== undefined) await room;
   throwIfLarge(context, current.json);
   const turn = turnFor(context, current.json.length);
   if (turn !== undefined) await turn;

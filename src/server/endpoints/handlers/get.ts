@@ -9,6 +9,7 @@ import { itemForm, shownItem } from '../negotiation/item-form.js';
 import { messageStart } from '../negotiation/protobuf-answer.js';
 import { protobufCodec } from '../negotiation/protobuf-codec.js';
 import { sendBytes, sendObject, sendsStoredText } from '../negotiation/respond.js';
+import { throwIfWaiting } from '../request-info/large-room.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';
 
@@ -25,7 +26,10 @@ export async function handleGet(request: ResourceRequest): Promise<void> {
   }
   const asked = context.query.get('resourceVersion') ?? '';
   const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
+  throwIfWaiting(context);
   const found = await request.store.get(request.namespace, request.name, notOlderThan);
+  const room = context.makeRoom(found.json.length);
+  if (room !== undefined) await room;
   if (sendKeptProtobuf(request, found, accepted)) return;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {

@@ -4,10 +4,8 @@ import { freeBuffer } from '../../../base/machinery/free-buffer.js';
 import { largeBytes, largeLimits, throwIfLargeBody, throwIfLong } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../../base/machinery/status-error.js';
-import { tenantOf } from '../../../base/machinery/tenant-of.js';
-import type { BytesInHand } from '../../flow-control/bytes-in-hand.js';
 import type { Seat } from '../../flow-control/seat.js';
-import type { HttpRequestContext } from '../request-info/http-request-context.js';
+import { roomForBody } from '../request-info/large-room.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';
 
@@ -24,7 +22,7 @@ const leastFreed = 4 * 1024;
  */
 export async function readBody({ services, context, http }: ResourceRequest): Promise<Buffer> {
   const { inHand, options } = services;
-  const room = inHand === undefined ? undefined : (bytes: number) => roomFor(context, bytes, inHand);
+  const room = inHand === undefined ? undefined : (bytes: number) => roomForBody(context, bytes, inHand);
   const body = await readBytes(http.raw, options.maxBodyBytes, context.seat, room);
   context.inHand?.arrived();
   // Another request may have taken the seat meanwhile.
@@ -39,28 +37,6 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   // For JSON, only the structure is checked here.
   if (body.length > largeLimits.small && !isJson(body, context.contentType)) throwIfLong(context, body.length);
   return prepareBody(body, context.contentType);
-}
-
-/** A request waits in line for a large body for this part of its time limit, and no longer than the other time. */
-const waitingPart = 1 / 4;
-const longestWaitMs = 15_000;
-
-/**
- * Waits until a large body may be read; undefined if it may be read now. Meanwhile others may take the seat.
- *
- * @throws a 429 when too many of the tenant wait
- */
-function roomFor(context: HttpRequestContext, bytes: number, inHand: BytesInHand): Promise<void> | undefined {
-  const { user, timeLimitMs } = context;
-  const share = inHand.enter({
-    tenant: tenantOf(user?.name ?? ''),
-    bytes,
-    waitMs: Math.min(timeLimitMs * waitingPart, longestWaitMs),
-    isExempt: user?.groups.includes('system:masters') ?? false,
-  });
-  context.inHand = share;
-  if (share.granted !== undefined) context.seat?.waitForReader();
-  return share.granted;
 }
 
 /** What must happen before a large body of this many bytes is read, or the rest of it; undefined for nothing. */

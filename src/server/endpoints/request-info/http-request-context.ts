@@ -5,10 +5,11 @@ import type { TraceSpan } from '../../../base/observability/trace-scope.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
-import type { BytesShare } from '../../flow-control/bytes-in-hand.js';
+import type { BytesInHand, BytesShare } from '../../flow-control/bytes-in-hand.js';
 import type { LongRunningShare } from '../../flow-control/long-running-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { UnreadAnswers } from '../unread-answers.js';
+import { roomForObject } from './large-room.js';
 import { parseQuery } from './parse-query.js';
 import { parseRequestInfo } from './request-info.js';
 
@@ -59,6 +60,8 @@ export class HttpRequestContext implements RequestContext {
   seat: Seat | undefined;
   /** The share of the request in the large bodies under way; unset until it turns out to have one. */
   inHand: BytesShare | undefined;
+  /** Where the request gets its share; undefined where large bodies are not limited. */
+  bytesInHand: BytesInHand | undefined;
   /** The memory that a long-running request holds; unset until the user is known. */
   memoryShare: LongRunningShare | undefined;
   /** Tracks responses that clients have not read yet. */
@@ -123,6 +126,7 @@ export class HttpRequestContext implements RequestContext {
     this.bodyBytes = 0;
     this.seat = undefined;
     this.inHand = undefined;
+    this.bytesInHand = undefined;
     this.memoryShare = undefined;
     this.unread = undefined;
     this.resourceRequest = undefined;
@@ -150,6 +154,10 @@ export class HttpRequestContext implements RequestContext {
     if (traceAsked === undefined) return;
     this.traceAsked = undefined;
     this.trace = traceAsked(user?.groups.some((group) => tracingGroups.has(group)) === true);
+  }
+
+  makeRoom(characters: number): Promise<void> | undefined {
+    return roomForObject(this, characters);
   }
 
   mark(phase: string): void {
