@@ -3,12 +3,20 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { mayRestartAll, restartRuleAction } from '../../../objects/apis/core/v1/restart-rules.js';
 
-const containersOf = { containerStatuses: 'containers', initContainerStatuses: 'initContainers' } as const;
+const containersOf = {
+  containerStatuses: 'containers',
+  initContainerStatuses: 'initContainers',
+  ephemeralContainerStatuses: undefined,
+} as const;
 
-/** Checks that a finished container stays finished, unless its policy or a rule restarts it or the whole pod. */
+/**
+ * Checks that a finished container stays finished, unless its policy or a rule restarts it or the whole pod. Nothing
+ * restarts an ephemeral one.
+ */
 export function transitionErrors(field: keyof typeof containersOf, pod: Pod, old: Pod): FieldError[] {
-  if (mayRestartAll(old)) return [];
-  const containers = old.spec[containersOf[field]] ?? [];
+  const place = containersOf[field];
+  if (place !== undefined && mayRestartAll(old)) return [];
+  const containers = (place === undefined ? undefined : old.spec[place]) ?? [];
   const live = new Set(
     (pod.status[field] ?? []).filter(({ state }) => state.terminated === undefined).map(({ name }) => name),
   );

@@ -1,13 +1,10 @@
-import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldError, FieldPath, forbidden, invalid, rootPath } from '../../../base/machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { type FieldError, FieldPath, forbidden, rootPath } from '../../../base/machinery/field-error.js';
 import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import { ephemeralContainer } from '../../../objects/apis/core/v1/container.types.js';
 import { applyContainerDefaults } from '../../../objects/apis/core/v1/defaults/container.defaults.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
-import { ipProblem } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
 import {
   clientMetadata,
@@ -18,9 +15,7 @@ import type { PartSubresource } from '../../../objects/registry/subresource-defi
 import { countGeneration } from './kept-parts.js';
 import { isMirrorPod, validateAnnotationUpdate } from './pod.validation.js';
 import { validateReportedStatus } from './pod-status.validation.js';
-import { transitionErrors } from './pod-transitions.js';
 
-const status = FieldPath.of('status');
 const ephemeralPath = FieldPath.of('spec', 'ephemeralContainers');
 
 /** The `status` path of pods, through which node agents report. */
@@ -31,7 +26,7 @@ export function podStatusPath(options: PodValidationOptions): PartSubresource {
       if (!object.status.qosClass && old.status.qosClass) object.status.qosClass = old.status.qosClass;
       keepUnknownParts(object, old);
     },
-    validate: (pod, old) => [...validateAnnotationUpdate(pod, old, options), ...validateStatusUpdate(pod, old)],
+    validate: (pod, old) => [...validateAnnotationUpdate(pod, old, options), ...validateReportedStatus(pod, old)],
   });
 }
 
@@ -54,54 +49,6 @@ function keepUnknownParts({ status: now }: Pod, { status: before }: Pod): void {
     if (i < 0) continue;
     const [old] = left.splice(i, 1);
     if (!condition.observedGeneration && old?.observedGeneration) condition.observedGeneration = old.observedGeneration;
-  }
-}
-
-function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
-  const errors: FieldError[] = [];
-  const nominated = pod.status.nominatedNodeName;
-  if (nominated && nominated !== old.status.nominatedNodeName) {
-    for (const message of isDns1123Subdomain(nominated)) {
-      errors.push(invalid(status.child('nominatedNodeName'), nominated, message));
-    }
-  }
-  for (const field of ['containerStatuses', 'initContainerStatuses'] as const) {
-    errors.push(...transitionErrors(field, pod, old));
-  }
-  checkPodIps(pod, errors);
-  checkHostIps(pod, errors);
-  return [...errors, ...validateReportedStatus(pod, old)];
-}
-
-function checkPodIps(pod: Pod, errors: FieldError[]): void {
-  const ips = pod.status.podIPs ?? [];
-  const path = status.child('podIPs');
-  if (ips[0]?.ip === '') {
-    errors.push(invalid(path, ips, 'podIP and podIPs must either both be set or both be unset'));
-  }
-  ips.forEach(({ ip }, i) => {
-    const problem = ipProblem(ip);
-    if (problem !== undefined) errors.push(invalid(path.index(i), ip, problem));
-  });
-  const families = new Set(ips.map(({ ip }) => isIP(ip)));
-  if (ips.length > 1 && families.size < ips.length) {
-    errors.push(invalid(path, ips, 'may specify no more than one IP for each IP family'));
-  }
-}
-
-/** Checks the addresses of the host, of which the first must be the one that older clients know. */
-function checkHostIps(pod: Pod, errors: FieldError[]): void {
-  const ips = pod.status.hostIPs ?? [];
-  const path = status.child('hostIPs');
-  const hostIp = pod.status.hostIP ?? '';
-  ips.forEach(({ ip = '' }, i) => {
-    if (i === 0 && ip !== hostIp) errors.push(invalid(path.index(i).child('ip'), ip, 'must be equal to `hostIP`'));
-    const problem = ipProblem(ip);
-    if (problem !== undefined) errors.push(invalid(path.index(i), ip, problem));
-  });
-  const families = new Set(ips.map(({ ip = '' }) => isIP(ip)));
-  if (ips.length > 1 && families.size < ips.length) {
-    errors.push(invalid(path, ips, 'may specify no more than one IP for each IP family'));
   }
 }
 

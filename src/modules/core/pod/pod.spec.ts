@@ -243,8 +243,19 @@ describe('pod status', () => {
     const bad = { status: { nominatedNodeName: 'a_b', podIPs: [{ ip: 'x' }, { ip: '1.1.1.1' }, { ip: '2.2.2.2' }] } };
     assert.deepEqual(
       tester.patch(create(), bad, 'status').causes.map((c) => c.split(' | ')[1]),
-      ['status.nominatedNodeName', 'status.podIPs[0]', 'status.podIPs'],
+      ['status.nominatedNodeName', 'status.podIPs[0]', 'status.podIPs', 'status.podIPs'],
     );
+    const broken = [{ ip: '1.2.3.4' }, { ip: 'y' }];
+    const hostIps = { status: { hostIP: '1.2.3.4', hostIPs: broken } };
+    assert.deepEqual(tester.patch(create(), hostIps, 'status').causes, [
+      'FieldValueInvalid | status.hostIPs[1] | Invalid value: "y": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'InternalError | status.hostIPs | Internal error: failed to check for dual stack with error:invalid IP[1]: y',
+      'FieldValueInvalid | status.hostIPs | Invalid value: [{"IP":"1.2.3.4"},{"IP":"y"}]: may specify no more than one IP for each IP family',
+    ]);
+    const bound = create({ nodeName: 'n' });
+    assert.deepEqual(tester.patch(bound, { status: { nominatedNodeName: 'm' } }, 'status').causes, [
+      'FieldValueForbidden | status.nominatedNodeName | Forbidden: may not be set on pods that are already bound to a node',
+    ]);
     const octal = tester.patch(create(), { status: { podIPs: [{ ip: '01.2.3.4' }] } }, 'status').causes;
     assert.deepEqual(octal, [
       'FieldValueInvalid | status.podIPs[0] | Invalid value: "01.2.3.4": must not have leading 0s',
@@ -255,23 +266,28 @@ describe('pod status', () => {
 
   it('refuses what no agent can mean', () => {
     const container = { name: 'c', image: 'i', imageID: '', ready: true, restartCount: 0 };
-    const devices = [{ name: 'd', resources: [{ resourceID: 'r', health: 'Odd', message: '' }] }];
+    const twice = { resourceID: 'r', health: 'Healthy', message: 'm'.repeat(1025) };
+    const devices = [{ name: 'd', resources: [{ resourceID: 'r', health: 'Odd', message: '' }, twice] }];
+    const mapping = { containerName: 'c', resourceName: 'example.com/d', requestName: 'q' };
     const user = { linux: { uid: -1, gid: 2_147_483_648, supplementalGroups: [-2] } };
     const cases: readonly (readonly [object, readonly string[]])[] = [
       [{ observedGeneration: -1 }, ['observedGeneration']],
       [{ qosClass: 'Burstable' }, ['qosClass']],
       [
         { conditions: [{ type: 'A b', status: 'True', observedGeneration: -2 }] },
-        ['conditions[0].Type', 'conditions[0].observedGeneration'],
+        ['conditions[0].observedGeneration', 'conditions[0].Type'],
       ],
       [
         { containerStatuses: [{ ...container, user, allocatedResourcesStatus: devices }] },
         [
-          'containerStatuses[0].allocatedResourcesStatus[0].resources[0].health',
-          'containerStatuses[0].allocatedResourcesStatus[0].resources[0].message',
           'containerStatuses[0].user.linux.uid',
           'containerStatuses[0].user.linux.gid',
           'containerStatuses[0].user.linux.supplementalGroups[0]',
+          'containerStatuses[0].allocatedResourcesStatus[0].name',
+          'containerStatuses[0].allocatedResourcesStatus[0].resources[0].health',
+          'containerStatuses[0].allocatedResourcesStatus[0].resources[0].message',
+          'containerStatuses[0].allocatedResourcesStatus[0].resources[1].message',
+          'containerStatuses[0].allocatedResourcesStatus[0].resources[1].resourceID',
         ],
       ],
       [
@@ -284,7 +300,24 @@ describe('pod status', () => {
       ],
       [
         { extendedResourceClaimStatus: { resourceClaimName: '', requestMappings: [] } },
-        ['extendedResourceClaimStatus.resourceClaimName', 'extendedResourceClaimStatus.requestMappings'],
+        ['extendedResourceClaimStatus.requestMappings', 'extendedResourceClaimStatus.resourceClaimName'],
+      ],
+      [
+        {
+          extendedResourceClaimStatus: {
+            resourceClaimName: 'a',
+            requestMappings: [mapping, { ...mapping, containerName: 'z', requestName: 'A' }, mapping],
+          },
+        },
+        [
+          'extendedResourceClaimStatus.requestMappings[0].resourceName',
+          'extendedResourceClaimStatus.requestMappings[1].containerName',
+          'extendedResourceClaimStatus.requestName',
+          'extendedResourceClaimStatus.requestMappings[2].resourceName',
+          'extendedResourceClaimStatus.requestMappings[2].containerName',
+          'extendedResourceClaimStatus.requestMappings[2].resourceName',
+          'extendedResourceClaimStatus.requestMappings[2].requestName',
+        ],
       ],
     ];
     for (const [status, places] of cases) {
@@ -295,6 +328,42 @@ describe('pod status', () => {
         JSON.stringify(status),
       );
     }
+  });
+
+  it('knows the devices of containers by their requests and claims', () => {
+    const claims = [{ name: 'a', request: 'q' }, { name: 'b' }];
+    const resources = { requests: { 'example.com/d': '1' }, limits: { 'example.com/d': '1' }, claims };
+    const resourceClaims = [
+      { name: 'a', resourceClaimName: 'x' },
+      { name: 'b', resourceClaimName: 'y' },
+    ];
+    const pod = create({ resourceClaims, containers: [{ name: 'c', image: 'i', resources }] });
+    const causes = (name: string, container = 'c') => {
+      const allocatedResourcesStatus = [{ name, resources: [{ resourceID: 'r', health: 'Healthy' }] }];
+      const requestMappings = [{ containerName: 'c', resourceName: 'example.com/d', requestName: 'r' }];
+      const status = {
+        extendedResourceClaimStatus: { resourceClaimName: 'e', requestMappings },
+        containerStatuses: [{ name: container, image: 'i', allocatedResourcesStatus }],
+      };
+      return tester.patch(pod, { status }, 'status').causes.map((cause) => cause.split(': ').at(-1));
+    };
+    for (const name of ['example.com/d', 'claim:a/q', 'claim:b', 'claim:e/r']) assert.deepEqual(causes(name), [], name);
+    assert.deepEqual(causes('cpu'), ["must match one of the container's resource requests"]);
+    assert.deepEqual(causes('cpu', 'unknown'), []);
+    for (const name of ['claim:a', 'claim:b/q', 'claim:e', 'claim:']) assert.equal(causes(name).length, 1, name);
+  });
+
+  it('knows no user of Linux in a pod of Windows, and no ephemeral container that starts again', () => {
+    const container = { name: 'c', image: 'i', user: { linux: { uid: 1, gid: 1 } } };
+    const windows = create({ os: { name: 'windows' } });
+    assert.deepEqual(tester.patch(windows, { status: { containerStatuses: [container] } }, 'status').causes, [
+      'FieldValueForbidden | status.containerStatuses[0].user.linux | Forbidden: cannot be set for a windows pod',
+    ]);
+    const status = (state: object) => ({ status: { ephemeralContainerStatuses: [{ name: 'e', image: 'i', state }] } });
+    const ended = tester.patch(create(), status({ terminated: { exitCode: 1 } }), 'status').object;
+    assert.deepEqual(tester.patch(ended, status({ running: {}, terminated: null }), 'status').causes, [
+      'FieldValueForbidden | status.ephemeralContainerStatuses[0].state | Forbidden: may not be transitioned to non-terminated state',
+    ]);
   });
 
   it('restarts ended containers whose rules say so, and all of a pod that may start anew', () => {

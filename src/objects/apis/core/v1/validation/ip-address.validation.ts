@@ -1,5 +1,5 @@
 import { type FieldError, type FieldPath, invalid } from '../../../../../base/machinery/field-error.js';
-import { canonicalIp, ipFamily } from '../../../networking/v1/validation/ip-network.js';
+import { canonicalIp, type IpFamily, ipFamily } from '../../../networking/v1/validation/ip-network.js';
 
 /** The message for a string that is not an IP address. */
 export const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
@@ -28,6 +28,11 @@ export function validatePlainIp(text: string, path: FieldPath, known: readonly (
 export function ipProblem(text: string): string | undefined {
   if (ipFamily(text) !== undefined) return undefined;
   return hasLeadingZeros(text) ? 'must not have leading 0s' : badIp;
+}
+
+/** The family of an address as programs read it that allow leading zeros, and an IPv4 address in the form of an IPv6 one. */
+export function sloppyIpFamily(text: string): IpFamily | undefined {
+  return isMappedIp(text) || hasLeadingZeros(text) ? 'ipv4' : ipFamily(text);
 }
 
 /**
