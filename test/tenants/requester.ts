@@ -45,7 +45,9 @@ export class Requester {
       clearTimeout(stuck);
     }
     const text = Buffer.concat(chunks).toString('utf8');
-    const isJson = (response.headers['content-type'] ?? '').startsWith('application/json');
+    // A watch is a sequence of values.
+    const isJson =
+      (response.headers['content-type'] ?? '').startsWith('application/json') && !shot.path.includes('watch=true');
     return {
       status: response.statusCode ?? 0,
       text,
