@@ -54,16 +54,32 @@ function toJsonSchema(schema: Json): Json {
   const { nullable, 'x-nullable': xNullable, $ref, properties, items, additionalProperties } = schema;
   const result: Json = {};
   for (const key of ['type', 'format', 'required']) if (schema[key] !== undefined) result[key] = schema[key];
+  // As the release describes it: version 2.0 has no type for either of two.
+  if (schema.format === 'int-or-string' && schema.type === 'string') result.type = ['integer', 'string'];
+  if (isNullWhileEmpty(schema)) result.type = [schema.type, 'null'];
   if ($ref !== undefined) result.$ref = nameOfReference($ref);
   for (const key of ['allOf', 'oneOf', 'anyOf']) {
     if (schema[key] !== undefined) result[key] = toJsonSchema(schema[key]);
   }
   if (items !== undefined) result.items = toJsonSchema(items);
   if (properties !== undefined) {
-    const members = Object.entries<Json>(properties).map(([name, member]) => [name, toJsonSchema(member)]);
+    const required: readonly string[] = schema.required ?? [];
+    const members = Object.entries<Json>(properties).map(([name, member]) => {
+      const isOptionalObject = (member.$ref ?? member.allOf) !== undefined && !required.includes(name);
+      return [name, isOptionalObject ? orNull(toJsonSchema(member)) : toJsonSchema(member)];
+    });
     result.properties = Object.fromEntries(members);
     result.additionalProperties = false;
   }
   if (additionalProperties !== undefined) result.additionalProperties = toJsonSchema(additionalProperties);
-  return nullable === true || xNullable === true ? { anyOf: [result, { type: 'null' }] } : result;
+  return nullable === true || xNullable === true ? orNull(result) : result;
+}
+
+function orNull(schema: Json): Json {
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+/** Some lists, bytes and times that the release always shows are null while they are empty; no description says so. */
+function isNullWhileEmpty({ type, format }: Json): boolean {
+  return type === 'array' || format === 'byte' || format === 'date-time';
 }

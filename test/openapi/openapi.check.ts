@@ -223,7 +223,7 @@ async function liveThrough(
     for (const contentType of consumes)
       await check('patch', place, patchUrl(target, contentType), patchOf(contentType, body));
     const creation = creations[end.slice(1)];
-    if (creation !== undefined) await check('post', place, `${target}?dryRun=All`, { body: creation });
+    if (creation !== undefined) await check('post', place, `${target}?dryRun=All`, { body: creation(name) });
   }
   function patchOf(contentType: string, { apiVersion, kind }: Json): Sent {
     if (contentType.includes('json-patch'))

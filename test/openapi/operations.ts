@@ -122,7 +122,7 @@ function describedResponse({ v3, document }: Operation, status: number): Json {
 
 /**
  * The schema of the answer's own kind, where the release describes another one: a delete may answer with the object in
- * place of a Status, and a binding is answered with a Status.
+ * place of a Status, and a binding or an eviction is answered with a Status.
  */
 function answersWithAnother({ method, document }: Operation, value: Json, described: Json): Json {
   const [name] =
@@ -133,7 +133,8 @@ function answersWithAnother({ method, document }: Operation, value: Json, descri
       ),
     ) ?? [];
   if (name === undefined || referred(described) === name) return undefined;
-  const mayDiffer = method === 'delete' || (value.kind === 'Status' && referred(described)?.endsWith('.Binding'));
+  const mayDiffer =
+    method === 'delete' || (value.kind === 'Status' && /\.(Binding|Eviction)$/.test(referred(described) ?? ''));
   return mayDiffer ? { $ref: `#/components/schemas/${name}` } : undefined;
 }
 

@@ -19,11 +19,16 @@ const questions: Readonly<Record<string, Json>> = {
   tokenreviews: { spec: { token: 'x' } },
 };
 
-/** The same for objects that are created below another one, by the name of the subresource. */
-export const creations: Readonly<Record<string, Json>> = {
-  binding: { apiVersion: 'v1', kind: 'Binding', target: { kind: 'Node', name: 'some' } },
-  eviction: { apiVersion: 'policy/v1', kind: 'Eviction' },
-  token: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences: ['a'] } },
+/** The same for objects that are created below another one of this name, by the name of the subresource. */
+export const creations: Readonly<Record<string, (name: string) => Json>> = {
+  binding: (name) => ({
+    apiVersion: 'v1',
+    kind: 'Binding',
+    metadata: { name },
+    target: { kind: 'Node', name: 'some' },
+  }),
+  eviction: (name) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } }),
+  token: () => ({ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences: ['a'] } }),
 };
 
 /** Whether objects of the kind must not have a name. */
