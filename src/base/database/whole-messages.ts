@@ -19,7 +19,8 @@ const leastFreed = 4 * 1024;
  * The same bytes for the driver's parser, divided so that each piece ends with a message. The driver joins the pieces of
  * a message in buffers that it doubles again and again, which leaves memory of several times the message to the garbage
  * collector. Here the message is collected in one buffer of its length, and the memory of pieces and message is freed at
- * once: the parser copies what it needs of a long message before it returns.
+ * once: the parser copies what it needs of a long message before it returns. Pieces are empty after that, so others who
+ * listen to the same stream must do so before the driver.
  */
 export function wholeMessages(source: ByteSource): ByteSource {
   return {

@@ -239,7 +239,8 @@ function asSqlError(error: unknown): never {
 
 function limitReceived({ stream }: DatabaseConnection): void {
   let received = 0;
-  stream.on('data', (chunk: Buffer) => {
+  // Before the driver, which leaves nothing of a piece that it has read.
+  stream.prependListener('data', (chunk: Buffer) => {
     received += chunk.length;
     if (received > mostReceived) stream.destroy(new Error(`the answer has more than ${mostReceived} bytes`));
   });
