@@ -16,8 +16,8 @@ export interface BackendCall {
   readonly body?: Readable | undefined;
   /** Ends the call and its response. */
   readonly signal: AbortSignal;
-  /** Time limit for the response head, in milliseconds. */
-  readonly headLimitMs: number;
+  /** Time limit for the response head, in milliseconds; undefined if the signal ends the call in time. */
+  readonly headLimitMs?: number | undefined;
   /** Whether the server may switch to another protocol. */
   readonly mayUpgrade?: boolean;
 }

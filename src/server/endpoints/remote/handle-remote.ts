@@ -97,7 +97,8 @@ async function exchange(
     headers,
     body,
     signal,
-    headLimitMs: options.remoteHeadLimitMs ?? defaultHeadLimitMs,
+    // Other requests have a limit of their own, which may be as long: the answer would depend on which one ends first.
+    headLimitMs: context.isLongRunning ? (options.remoteHeadLimitMs ?? defaultHeadLimitMs) : undefined,
     mayUpgrade: upgrade !== undefined,
   });
   if (answer.kind === 'upgrade') {
