@@ -11,6 +11,7 @@ import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import { quantitySign, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { replacementOf } from '../../../objects/apis/core/v1/deprecated-labels.js';
 import {
   type PersistentVolume,
   type PersistentVolumeSpec,
@@ -130,22 +131,16 @@ export function validatePersistentVolumeUpdate(
 function isSameAffinity(
   affinity: PersistentVolumeSpec['nodeAffinity'],
   old: PersistentVolumeSpec['nodeAffinity'],
-  { labelPrefix }: VendorNames,
+  names: VendorNames,
 ): boolean {
   if (isDeepStrictEqual(affinity, old)) return true;
-  const renamed = new Map([
-    [`beta.${labelPrefix}/arch`, `${labelPrefix}/arch`],
-    [`beta.${labelPrefix}/instance-type`, `node.${labelPrefix}/instance-type`],
-    [`beta.${labelPrefix}/os`, `${labelPrefix}/os`],
-    [`failure-domain.beta.${labelPrefix}/region`, `topology.${labelPrefix}/region`],
-    [`failure-domain.beta.${labelPrefix}/zone`, `topology.${labelPrefix}/zone`],
-  ]);
   const terms = affinity?.required?.nodeSelectorTerms ?? [];
   const before = (old?.required?.nodeSelectorTerms ?? []).map((term, i) => ({
     ...term,
     matchExpressions: term.matchExpressions?.map((expression, j) => {
       const now = terms[i]?.matchExpressions?.[j]?.key;
-      return renamed.get(expression.key) === now && now !== undefined ? { ...expression, key: now } : expression;
+      const replaced = replacementOf(expression.key, names)?.label;
+      return replaced !== undefined && replaced === now ? { ...expression, key: replaced } : expression;
     }),
   }));
   return isDeepStrictEqual(
