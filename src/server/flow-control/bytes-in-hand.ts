@@ -67,11 +67,11 @@ interface Line {
 
 /**
  * Limits the bytes of large bodies and objects that requests have in hand, from before the body is read, or after the
- * object was read, until the response is handed over. Each step with a megabyte takes milliseconds: of a hundred such requests at one time, each turn of the event
- * loop would have several, and the memory that they need together would keep the garbage collector busy. So the
- * requests of a tenant (a user, or the service accounts of a namespace) wait for each other, unread, and tenants take
- * turns. Beside others a tenant rests after each request: the busier the machine is, the longer the work takes, and so
- * the rest, which leaves processors and database to others.
+ * object was read, until the response is handed over. Each step with a megabyte takes milliseconds: of a hundred such
+ * requests at one time, each turn of the event loop would have several, and the memory that they need together would
+ * keep the garbage collector busy. So the requests of a tenant (a user, or the service accounts of a namespace) wait
+ * for each other, unread, and tenants take turns. Beside others a tenant rests after each request: the busier the
+ * machine is, the longer the work takes, and so the rest, which leaves processors and database to others.
  */
 export class BytesInHand {
   /** The tenants that have requests, in the order of their turns. */
