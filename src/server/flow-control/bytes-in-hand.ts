@@ -25,11 +25,12 @@ export interface BytesLimits {
 
 const mebibyte = 2 ** 20;
 /**
- * A tenant has one body of the largest size in hand, or a few of a megabyte: with more, its own requests would hardly be
- * faster, because the database takes one such write at a time.
+ * A tenant has one body above a megabyte in hand, or several shorter ones. With two of a megabyte, its own requests would
+ * hardly be faster, because the database takes one such write at a time; but others would wait twice as long when both
+ * come to the same step.
  */
 export const bytesLimits: BytesLimits = {
-  tenantBytes: 3 * mebibyte,
+  tenantBytes: mebibyte,
   slowTenantBytes: 16 * mebibyte,
   totalBytes: 128 * mebibyte,
   waitingOfTenant: 200,
