@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { status as statusType } from '../../src/objects/apis/meta/v1/status.types.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
-import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
+import { ProtobufClient } from './support/protobuf-client.js';
 import { sharedCluster } from './support/shared-cluster.js';
 import { type TestCluster, tokens } from './support/test-cluster.js';
 
@@ -71,10 +70,12 @@ async function whileLocked(mode: 'exclusive' | 'access exclusive', work: () => P
   }
 }
 
-function succeeded(answer: ApiResponse, what: string): void {
+/** Checks that the answer is a list, and returns the names in it. */
+function deleted(answer: ApiResponse, what: string): string {
   assert.equal(answer.status, 200, `${what}: ${answer.text}`);
-  const expected = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
-  assert.deepEqual(answer.body, { ...expected, details: { kind: 'configmaps' } }, what);
+  assert.deepEqual([answer.body.kind, answer.body.apiVersion], ['ConfigMapList', 'v1'], what);
+  const { items } = answer.body as unknown as { items: readonly { metadata: { name: string } }[] };
+  return items.map(({ metadata }) => metadata.name).join();
 }
 
 describe('preconditions in the query of a delete', () => {
@@ -98,11 +99,13 @@ describe('preconditions in the query of a delete', () => {
 describe('DELETE of a collection', () => {
   it('deletes as many as it is told to, in the order of lists', async () => {
     const path = await maps('a', 'b', 'c', 'd', 'e');
-    succeeded(await client.delete(`${path}?limit=2`), 'limit');
+    const two = await client.delete(`${path}?limit=2`);
+    assert.equal(deleted(two, 'limit'), 'a,b');
+    assert.ok(two.body.metadata.continue, two.text);
     assert.equal(await namesIn(path), 'c,d,e');
-    succeeded(await client.delete(`${path}?limit=9&labelSelector=half=two`), 'limit and selector');
+    assert.equal(deleted(await client.delete(`${path}?limit=9&labelSelector=half=two`), 'limit and selector'), 'd,e');
     assert.equal(await namesIn(path), 'c');
-    succeeded(await client.delete(`${path}?limit=0`), 'no limit');
+    assert.equal(deleted(await client.delete(`${path}?limit=0`), 'no limit'), 'c');
     assert.equal(await namesIn(path), '');
   });
 
@@ -110,9 +113,9 @@ describe('DELETE of a collection', () => {
     const path = await maps('a', 'b', 'c', 'd');
     const { metadata } = (await client.get(`${path}?limit=1`)).body;
     const next = encodeURIComponent(metadata.continue as string);
-    succeeded(await client.delete(`${path}?limit=2&continue=${next}`), 'continue');
+    assert.equal(deleted(await client.delete(`${path}?limit=2&continue=${next}`), 'continue'), 'b,c');
     assert.equal(await namesIn(path), 'a,d');
-    succeeded(await client.delete(`${path}?continue=${next}`), 'continue');
+    assert.equal(deleted(await client.delete(`${path}?continue=${next}`), 'continue'), 'b,c,d');
     assert.equal(await namesIn(path), 'a');
   });
 
@@ -123,15 +126,15 @@ describe('DELETE of a collection', () => {
     await made(path, { metadata: { name: 'a' } });
     await made(path, { metadata: { name: 'c' } });
     const exact = `resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`;
-    succeeded(await client.delete(`${path}?${exact}`), exact);
+    assert.equal(deleted(await client.delete(`${path}?${exact}`), exact), 'a,b');
     assert.equal(await namesIn(path), 'a,c');
-    succeeded(await client.delete(`${path}?resourceVersion=${resourceVersion}`), 'not older than');
+    assert.equal(deleted(await client.delete(`${path}?resourceVersion=${resourceVersion}`), 'not older than'), 'a,c');
     assert.equal(await namesIn(path), '');
   });
 
   it('selects by fields', async () => {
     const path = await maps('a', 'b', 'c');
-    succeeded(await client.delete(`${path}?fieldSelector=metadata.name!=b`), 'field');
+    assert.equal(deleted(await client.delete(`${path}?fieldSelector=metadata.name!=b`), 'field'), 'a,c');
     assert.equal(await namesIn(path), 'b');
   });
 
@@ -179,23 +182,57 @@ describe('DELETE of a collection', () => {
     const path = await maps('a');
     const most = 2n ** 63n - 1n;
     for (const name of ['limit', 'timeoutSeconds', 'gracePeriodSeconds']) {
-      succeeded(await client.delete(`${path}?dryRun=All&${name}=${most}`), name);
+      assert.equal(deleted(await client.delete(`${path}?dryRun=All&${name}=${most}`), name), 'a');
       assert.equal((await client.delete(`${path}?${name}=${most + 1n}`)).status, 400, name);
     }
-    succeeded(await client.delete(`${path}?dryRun=All`, { gracePeriodSeconds: most }), 'in the body');
+    assert.equal(deleted(await client.delete(`${path}?dryRun=All`, { gracePeriodSeconds: most }), 'in the body'), 'a');
     assert.equal((await client.delete(path, { gracePeriodSeconds: most + 1n })).status, 400);
     assert.equal(await namesIn(path), 'a');
   });
 
-  it('answers the same Status in every form', async () => {
-    const path = await maps('a');
-    for (const accept of [table, 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'application/json']) {
-      succeeded(await client.delete(`${path}?dryRun=All`, undefined, { headers: { accept } }), accept);
-    }
+  it('answers the list as it was, in every form of lists', async () => {
+    const path = await maps('a', 'b');
+    const before = await client.get(`${path}/a`);
+    const answers = async (form: string, query = '') => {
+      const headers = { accept: form === '' ? 'application/json' : `application/json;as=${form};g=meta.k8s.io;v=v1` };
+      return client.delete(`${path}?dryRun=All${query}`, undefined, { headers });
+    };
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = before.body as unknown as Record<string, unknown>;
+    assert.deepEqual((await answers('')).body.items[0], item);
+    const rows = (await answers('Table')).body as unknown as { rows: readonly { cells: readonly unknown[] }[] };
+    assert.deepEqual(
+      rows.rows.map(({ cells }) => cells[0]),
+      ['a', 'b'],
+    );
+    const partial = await answers('PartialObjectMetadataList');
+    assert.deepEqual([partial.body.kind, partial.body.items.length], ['PartialObjectMetadataList', 2]);
+    assert.equal((await answers('PartialObjectMetadata')).status, 406);
+    assert.match((await answers('', '&pretty=true')).text, /^\{\n/);
     const binary = new ProtobufClient(cluster.first.url, cluster.pki.authority, tokens.admin);
     const { bytes } = await binary.send('DELETE', path);
-    const { kind, status, details } = decodeObject(statusType, bytes);
-    assert.deepEqual([kind, status, details.kind], ['Status', 'Success', 'configmaps']);
+    assert.ok(Buffer.from(bytes).includes('ConfigMapList'));
+    assert.equal(await namesIn(path), '');
+  });
+
+  it('answers a Status for quotas, ingresses and budgets', async () => {
+    const namespace = (await maps()).replace('/configmaps', '').replace('/api/v1/', '');
+    for (const [group, kind] of [
+      ['/api/v1', 'resourcequotas'],
+      ['/apis/networking.k8s.io/v1', 'ingresses'],
+      ['/apis/policy/v1', 'poddisruptionbudgets'],
+    ] as const) {
+      const { status, body } = await client.delete(`${group}/${namespace}/${kind}`);
+      assert.deepEqual([status, body.kind, body.status], [200, 'Status', 'Success'], kind);
+    }
+    assert.equal((await client.delete(`/apis/apps/v1/${namespace}/deployments`)).body.kind, 'DeploymentList');
+  });
+
+  it('answers a Status where the list is longer than what it may hold', async () => {
+    const path = await maps();
+    const data = { long: 'x'.repeat(900_000) };
+    for (let i = 0; i < 10; i++) await made(path, { metadata: { name: `long-${i}` }, data });
+    const all = await client.delete(path);
+    assert.deepEqual([all.status, all.body.kind, all.body.status], [200, 'Status', 'Success'], all.text.slice(0, 200));
     assert.equal(await namesIn(path), '');
   });
 
@@ -205,6 +242,7 @@ describe('DELETE of a collection', () => {
       const answer = await client.delete(`${core}/secrets?${query}`, undefined, bob);
       assert.equal(answer.status, 200, answer.text);
       assert.doesNotMatch(answer.text, /quiet|password|continue/, query);
+      assert.deepEqual([answer.body.kind, answer.body.details?.kind], ['Status', 'secrets'], query);
     }
   });
 
@@ -235,7 +273,7 @@ describe('--delete-collection-workers', () => {
     const count = 40;
     await Promise.all(Array.from({ length: count }, (_, i) => alone.post(path, { metadata: { name: `map-${i}` } })));
     const before = await batchesOf(alone);
-    succeeded(await alone.delete(path), 'all');
+    assert.equal((await alone.delete(path)).status, 200);
     // One after the other, each delete waits for a batch of its own.
     assert.ok((await batchesOf(alone)) - before >= count, `${(await batchesOf(alone)) - before} batches`);
   });

@@ -151,6 +151,8 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
    * Why no objects may be created at the moment: the message of a 405. The only field of a definition that may change.
    */
   readonly refusesCreate?: string | undefined;
+  /** Whether the delete of a collection always answers a Status, and not the deleted objects (specification 4.8). */
+  readonly hidesDeletedCollection?: boolean;
   /** The verbs of the resource. Default: all. */
   readonly verbs?: readonly ResourceVerb[];
   readonly subresources?: readonly SubresourceDefinition[];
@@ -237,6 +239,11 @@ export function showsDeletedObject(definition: ResourceDefinition): boolean {
   if (!isStoredKind(definition)) return false;
   const { strategy, strategyOptions } = definition;
   return strategyOptions?.returnsDeletedObject === true || strategy.gracePeriodSeconds !== undefined;
+}
+
+/** Whether the delete of a collection returns the deleted objects instead of a Status. */
+export function showsDeletedCollection(definition: ResourceDefinition): boolean {
+  return isStoredKind(definition) && definition.hidesDeletedCollection !== true;
 }
 
 /** Whether objects of the kind are ever stored: virtual and computed ones are not. */

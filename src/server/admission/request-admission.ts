@@ -29,13 +29,17 @@ export class RequestAdmission {
     await this.chain.validate(attributes);
   }
 
-  /** Whether the user may read the object of the request; false also when that can't be determined. */
-  async mayRead(context: RequestContext): Promise<boolean> {
-    const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb: 'get' };
+  /**
+   * Whether the user may read what the request deletes; false also when that can't be determined.
+   *
+   * @param verb `get` for one object, `list` for a collection
+   */
+  async mayRead(context: RequestContext, verb: 'get' | 'list'): Promise<boolean> {
+    const asked = { ...attributesOf(context.user as UserInfo, context.requestInfo), verb };
     try {
       return (await this.authorizer.authorize(asked)).decision === 'allow';
     } catch {
-      // The object is already deleted: failing to determine the right must not fail the request.
+      // Failing to determine the right must not fail a delete, which may already have happened.
       return false;
     }
   }

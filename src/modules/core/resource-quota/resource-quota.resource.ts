@@ -31,6 +31,7 @@ export function resourceQuotaResource(names: VendorNames): ResourceDefinition {
       validateUpdate: (_context, object, old) => validateResourceQuotaUpdate(object, old, names),
     },
     strategyOptions: { returnsDeletedObject: true },
+    hidesDeletedCollection: true,
     columns: [
       nameColumn,
       {

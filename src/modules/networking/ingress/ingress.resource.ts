@@ -17,6 +17,7 @@ export function ingressResource(names: VendorNames): ResourceDefinition {
     shortNames: ['ing'],
     versions: [{ version: 'v1', type: ingress }],
     strategyOptions: { generation: 'spec' },
+    hidesDeletedCollection: true,
     strategy: {
       prepareForCreate: (_context, object) => {
         object.status = { loadBalancer: {} };

@@ -51,6 +51,7 @@ export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinit
     shortNames: ['pdb'],
     versions: [{ version: 'v1', type: podDisruptionBudget }, betaVersion(names)],
     strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false, plainFinalizers: true },
+    hidesDeletedCollection: true,
     strategy: {
       validateName: isPathSegmentName,
       prepareForCreate: (_context, object) => {

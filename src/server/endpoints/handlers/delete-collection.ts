@@ -1,15 +1,25 @@
-import { throwIfLarge } from '../../../base/machinery/large-work.js';
-import { selectorTurn } from '../../../base/machinery/pieces-in-turn.js';
+import { largeLimits, throwIfLarge, throwIfLong } from '../../../base/machinery/large-work.js';
+import { longPieces, selectorTurn } from '../../../base/machinery/pieces-in-turn.js';
 import { invalidError, type Status, StatusError, timeoutError } from '../../../base/machinery/status-error.js';
+import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { collectionFaults } from '../../../objects/registry/metadata/checked-delete-options.js';
+import { remoteConversionOf, showsDeletedCollection } from '../../../objects/registry/resource-definition.js';
 import { parseSelection, strictSelection } from '../../../objects/registry/store/selection.js';
+import type { AcceptedType } from '../negotiation/accept.js';
 import { checkForm, negotiateList } from '../negotiation/answer-form.js';
 import { checkNumbers, parseListOptions } from '../negotiation/list-options.js';
 import { checkListRules } from '../negotiation/list-rules.js';
 import { sendValue } from '../negotiation/respond.js';
+import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { deleteOne, readOptions } from './delete.js';
-import { listQuery, readPages } from './list-pages.js';
+import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
+import { isWrittenWhole, listWriter } from './list-writer.js';
+
+/** Number of characters of stored JSON that the request holds for its response. */
+const shownCharacters = 8 * 1024 * 1024;
+/** Number of characters to encode before yielding to other requests. */
+const encodedAtOnce = 128 * 1024;
 
 interface Target {
   readonly namespace: string;
@@ -19,14 +29,18 @@ interface Target {
 
 /**
  * DELETE of a collection: deletes every object that a list with the same parameters would return, each under its own
- * rules. All errors of the request itself are detected before the first delete. The response reveals nothing about the
- * objects, since the right to delete does not include the right to read (specification 4.8).
+ * rules. All errors of the request itself are detected before the first delete. Returns the list as it was, or a
+ * Status: to users who may not list the objects, for kinds whose collections always answer one (specification 4.8),
+ * and for lists that are too long to be held until the last delete.
  */
 export async function handleDeleteCollection(request: ResourceRequest): Promise<void> {
   const { services, context, resource } = request;
+  const { definition } = resource;
   const accepted = negotiateList(request);
   checkForm(context, accepted);
   checkNumbers(context, services);
+  const shows = showsDeletedCollection(definition) && (await request.admission.mayRead(context, 'list'));
+  const response = shows ? new DeletedList(request, accepted) : undefined;
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
   const selection = strictSelection(resource, parseSelection(resource, context.query));
@@ -39,8 +53,11 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   }
   await request.admission.admitCollection(request.namespace);
   const targets: Target[] = [];
-  for await (const { items } of readPages(request, selection, list)) {
-    for (const { key, uid, json } of items) {
+  const stored = readPages(request, selection, list, shows && resource.served.type.custom !== undefined);
+  const isConverted = shows && remoteConversionOf(definition) !== undefined && !selection.isOfConverted;
+  for await (const page of isConverted ? convertedPages(request, stored) : stored) {
+    response?.hold(page);
+    for (const { key, uid, json } of page.items) {
       // This must happen before the first delete.
       throwIfLarge(context, json);
       targets.push({ namespace: key.namespace, name: key.name, uid });
@@ -61,7 +78,58 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
       }
     },
   );
-  sendValue(request, 200, successStatus(request), accepted, services.kinds.status);
+  if (response?.isWhole) await response.send();
+  else sendValue(request, 200, successStatus(request), accepted, services.kinds.status);
+}
+
+/** The objects of a collection that is being deleted, as they were before. */
+class DeletedList {
+  private pages: Page[] = [];
+  private characters = 0;
+
+  constructor(
+    private readonly request: ResourceRequest,
+    private readonly accepted: AcceptedType,
+  ) {
+    // Throws the 406 for a form that lists don't have.
+    listWriter(request, accepted);
+  }
+
+  /** Whether all objects are held. */
+  get isWhole(): boolean {
+    return this.characters <= shownCharacters;
+  }
+
+  /** Holds a page, or lets go of all of them if there is too much. Throws if the response is written elsewhere. */
+  hold(page: Page): void {
+    for (const { json } of page.items) this.characters += json.length;
+    if (!this.isWhole) {
+      this.pages = [];
+      return;
+    }
+    const { context } = this.request;
+    if (isWrittenWhole(context, this.accepted) && this.characters > largeLimits.wholeList) {
+      throwIfLong(context, this.characters);
+    }
+    this.pages.push(page);
+  }
+
+  async send(): Promise<void> {
+    const tenant = tenantOf(this.request.context.user?.name ?? '');
+    const writer = listWriter(this.request, this.accepted);
+    let characters = 0;
+    let metadata: ListMetadata = {};
+    for (const page of this.pages) {
+      metadata = page.metadata ?? metadata;
+      for (const item of page.items) {
+        characters += writer.addStored(item, page.forms);
+        if (characters < encodedAtOnce) continue;
+        characters = 0;
+        await longPieces.turn(tenant);
+      }
+    }
+    await writer.send(metadata);
+  }
 }
 
 /**

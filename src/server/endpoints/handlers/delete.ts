@@ -23,7 +23,7 @@ export async function handleDelete(request: ResourceRequest): Promise<void> {
   const showsObject = !outcome.removed || showsDeletedObject(definition);
   // A client that asks for the end of dependents by the old option reads from the code whether the object still waits.
   const code = !outcome.removed && options.orphanDependents === false ? 202 : 200;
-  if (showsObject && (await request.admission.mayRead(request.context))) {
+  if (showsObject && (await request.admission.mayRead(request.context, 'get'))) {
     await sendObject(request, code, outcome.text, accepted);
     return;
   }
