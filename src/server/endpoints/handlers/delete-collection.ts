@@ -13,7 +13,7 @@ import { sendValue } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { deleteOne, readOptions } from './delete.js';
-import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
+import { convertedPages, listScope, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listWriter } from './list-writer.js';
 
 /** Number of characters of stored JSON that the request holds for its response. */
@@ -46,7 +46,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const selection = strictSelection(resource, parseSelection(resource, context.query));
   checkListRules(context.query, services.names);
   const options = await readOptions(request);
-  const list = parseListOptions(context, services, listQuery(request));
+  const list = parseListOptions(context, services, listScope(request));
   const faults = collectionFaults(options);
   if (faults.length > 0) {
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'DeleteOptions' }, '', faults);

@@ -10,7 +10,7 @@ import {
   plainObject,
   type StoredObject,
 } from '../../../storage/storage.interface.js';
-import type { ContinueQuery } from '../negotiation/continue-tokens.js';
+import type { ContinueScope } from '../negotiation/continue-tokens.js';
 import type { ListOptions } from '../negotiation/list-options.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -24,16 +24,9 @@ export interface Page {
   readonly forms?: KeptForms | undefined;
 }
 
-/** The query that a continue token belongs to. */
-export function listQuery({ context: { query }, resource, namespace }: ResourceRequest): ContinueQuery {
-  const { group, resource: plural } = resource.definition;
-  return {
-    group,
-    resource: plural,
-    namespace,
-    labelSelector: query.get('labelSelector') ?? '',
-    fieldSelector: query.get('fieldSelector') ?? '',
-  };
+/** The scope that a continue token of the request is relative to. */
+export function listScope({ resource, namespace }: ResourceRequest): ContinueScope {
+  return { namespace, namespaced: resource.definition.namespaced };
 }
 
 /** The pages of {@link readPages}, with JSON in the requested version if a conversion webhook converts them. */
@@ -139,7 +132,7 @@ export async function* readPages(
       resourceVersion: String(at),
       ...(rest === undefined
         ? lastChunk
-        : { continue: services.continueTokens.encode(listQuery(request), { version: at, after: rest }) }),
+        : { continue: services.continueTokens.encode(listScope(request), { version: at, after: rest }) }),
       ...(rest === undefined || page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
     };
     yield { items: shown.items, metadata, forms: shown.forms };
@@ -155,6 +148,6 @@ function expiredToken(request: ResourceRequest, error: unknown, after: ListPosit
   if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;
   const message =
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
-  const token = request.services.continueTokens.encode(listQuery(request), { version: undefined, after });
+  const token = request.services.continueTokens.encode(listScope(request), { version: undefined, after });
   return expiredError(message, token);
 }

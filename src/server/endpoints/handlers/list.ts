@@ -14,7 +14,7 @@ import { checkNumbers, parseListOptions } from '../negotiation/list-options.js';
 import { sendBlocks, sendPieces, sendsStoredText, sendText } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
+import { convertedPages, listScope, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listWriter } from './list-writer.js';
 import { sendPackedForm, sendPackedJson, storedListHead, wantsPackedList } from './packed-list.js';
 
@@ -36,7 +36,7 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
   const selection = parseSelection(resource, context.query);
-  const options = parseListOptions(context, services, listQuery(request));
+  const options = parseListOptions(context, services, listScope(request));
   // Plain lists of custom kinds have the field for the next page whether they have pages or not.
   const endsPages = accepted.as === undefined && resource.served.type.custom !== undefined;
   const stored = readPages(request, selection, options, endsPages);

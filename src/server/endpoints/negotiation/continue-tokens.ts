@@ -1,17 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { badRequestError } from '../../../base/machinery/status-error.js';
+import { badRequestError, expiredError } from '../../../base/machinery/status-error.js';
 import type { ListPosition } from '../../../storage/storage.interface.js';
 import { unfitJson } from './body-errors.js';
 import { jsonErrorText } from './decode-body.js';
 
-/** The query of a list; a token continues only the same list. */
-export interface ContinueQuery {
-  readonly group: string;
-  readonly resource: string;
+/** The scope of a list, which says what a token's place is relative to. */
+export interface ContinueScope {
   /** Empty for all namespaces, or for a cluster-scoped resource. */
   readonly namespace: string;
-  readonly labelSelector: string;
-  readonly fieldSelector: string;
+  /** Whether the objects have a namespace. */
+  readonly namespaced: boolean;
 }
 
 /** The position where a list continues. */
@@ -24,11 +22,14 @@ export interface ContinuePosition {
 interface TokenBody {
   readonly v: string;
   readonly rv: string;
-  readonly ns: string;
-  readonly name: string;
+  /** What follows the scope of the list in the key of the last object: its name, or namespace, slash and name. */
+  readonly start: string;
 }
 
-const tokenFormat = 'p2';
+const tokenFormat = 'p3';
+/** The format of the releases before: its tokens ended with the list that they were given out for. */
+const oldFormat = '{"v":"p2"';
+const oldToken = 'the continue token is of an earlier release: start a new list without it';
 const macBytes = 16;
 /** The format of the tokens of other servers. */
 const foreignFormat = 'meta.k8s.io/v1';
@@ -37,12 +38,12 @@ const foreignFields = [
   ['v', 'string', 'string'],
   ['rv', 'number', 'int64'],
 ] as const;
-const notGivenOut = 'it was not given out for this list';
+const notGivenOut = 'it was not given out by this server';
 
 /**
  * Makes and reads continue tokens (specification 4.3). They are opaque, contain the whole position, and are signed with
- * a key that all processes share. Any process accepts a token at any time, unless the token was changed, forged or
- * issued for another query.
+ * a key that all processes share. Any process accepts a token at any time, unless the token was changed or forged. In
+ * a list of another scope or kind a token means the same place, relative to that scope.
  */
 export class ContinueTokens {
   constructor(private key?: Uint8Array) {}
@@ -52,34 +53,46 @@ export class ContinueTokens {
     this.key = key;
   }
 
-  encode(query: ContinueQuery, { version, after }: ContinuePosition): string {
-    const body: TokenBody = { v: tokenFormat, rv: String(version ?? ''), ns: after.namespace, name: after.name };
+  encode(scope: ContinueScope, { version, after }: ContinuePosition): string {
+    const start = spansNamespaces(scope) ? `${after.namespace}/${after.name}` : after.name;
+    const body: TokenBody = { v: tokenFormat, rv: String(version ?? ''), start };
     const text = Buffer.from(JSON.stringify(body));
-    return Buffer.concat([this.sign(query, text), text]).toString('base64url');
+    return Buffer.concat([this.sign(text), text]).toString('base64url');
   }
 
-  /** Decodes a token; throws a 400 if it does not belong to this query. */
-  decode(query: ContinueQuery, token: string): ContinuePosition {
+  /** Decodes a token; throws a 400 for one that this server did not make, a 410 for one of a release before. */
+  decode(scope: ContinueScope, token: string): ContinuePosition {
     const illegal = illegalByte(token);
     if (illegal >= 0) throw invalidToken(`illegal base64 data at input byte ${illegal}`);
     const bytes = Buffer.from(token, 'base64url');
     const text = bytes.subarray(macBytes);
     const mac = bytes.subarray(0, macBytes);
-    if (mac.length < macBytes || !timingSafeEqual(mac, this.sign(query, text))) {
+    if (text.toString('latin1', 0, oldFormat.length) === oldFormat) throw expiredError(oldToken);
+    if (mac.length < macBytes || !timingSafeEqual(mac, this.sign(text))) {
       throw invalidToken(faultOfForeign(bytes));
     }
     const body = JSON.parse(text.toString('utf8')) as TokenBody;
     if (body.v !== tokenFormat) throw invalidToken('unknown format');
-    const version = body.rv === '' ? undefined : BigInt(body.rv);
-    return { version, after: { namespace: body.ns, name: body.name } };
+    return { version: body.rv === '' ? undefined : BigInt(body.rv), after: placeIn(scope, body.start) };
   }
 
-  private sign(query: ContinueQuery, text: Uint8Array): Buffer {
-    const { group, resource, namespace, labelSelector, fieldSelector } = query;
-    const bound = JSON.stringify([group, resource, namespace, labelSelector, fieldSelector]);
+  private sign(text: Uint8Array): Buffer {
     if (this.key === undefined) throw new Error('the key of continue tokens is not known yet');
-    return createHmac('sha256', this.key).update(`${bound}\n`).update(text).digest().subarray(0, macBytes);
+    return createHmac('sha256', this.key).update(text).digest().subarray(0, macBytes);
   }
+}
+
+function spansNamespaces({ namespace, namespaced }: ContinueScope): boolean {
+  return namespaced && namespace === '';
+}
+
+/** The place in a scope, where objects are in the order of their keys. */
+function placeIn(scope: ContinueScope, start: string): ListPosition {
+  if (!spansNamespaces(scope)) return { namespace: scope.namespace, name: start };
+  const slash = start.indexOf('/');
+  // A place without a namespace is in front of everything in the namespace of that name.
+  if (slash < 0) return { namespace: start, name: '' };
+  return { namespace: start.slice(0, slash), name: start.slice(slash + 1) };
 }
 
 /** The first byte of a text that no base64 has, padding included; -1 if there is none. */

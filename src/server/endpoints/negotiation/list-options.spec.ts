@@ -8,7 +8,7 @@ import { parseListOptions } from './list-options.js';
 import { checkWatchRules } from './list-rules.js';
 
 const tokens = new ContinueTokens(Buffer.alloc(32, 1));
-const list = { group: '', resource: 'pods', namespace: 'a', labelSelector: 'x=y', fieldSelector: '' };
+const list = { namespace: 'a', namespaced: true };
 
 const services = { continueTokens: tokens, features: defaultFeatureGates, names: vendorNames('example.dev') };
 
@@ -45,6 +45,25 @@ describe('parseListOptions', () => {
     assert.equal(parse('limit=-9223372036854775808').limit, 0);
   });
 
+  it('reads a token as the same place in a list of another scope', () => {
+    const read = (from: object, to: object, name: string) => {
+      const made = tokens.encode({ ...list, ...from }, { version: 7n, after: { namespace: 'a', name } });
+      return tokens.decode({ ...list, ...to }, made).after;
+    };
+    const all = { namespace: '' };
+    assert.deepEqual(read(all, all, 'b'), { namespace: 'a', name: 'b' });
+    assert.deepEqual(read({}, { namespace: 'other' }, 'b'), { namespace: 'other', name: 'b' });
+    assert.deepEqual(read(all, { namespace: 'other' }, 'b'), { namespace: 'other', name: 'a/b' });
+    assert.deepEqual(read({}, all, 'b'), { namespace: 'b', name: '' });
+    assert.deepEqual(read({}, { namespace: '', namespaced: false }, 'b'), { namespace: '', name: 'b' });
+  });
+
+  it('answers 410 to a token of an earlier release', () => {
+    const text = Buffer.from('{"v":"p2","rv":"7","ns":"a","name":"b"}');
+    const old = Buffer.concat([Buffer.alloc(16, 3), text]).toString('base64url');
+    assert.throws(() => parse(`continue=${old}`), { code: 410, reason: 'Expired' });
+  });
+
   const foreign = (body: object | null) => Buffer.from(JSON.stringify(body)).toString('base64url');
   const messages: [string, string][] = [
     ['x', 'illegal base64 data at input byte 0'],
@@ -68,8 +87,7 @@ describe('parseListOptions', () => {
       'json: cannot unmarshal string into Go struct field continueToken.rv of type int64',
     ],
     [foreign({ v: 'meta.k8s.io/v1', rv: 0 }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
-    [foreign({ v: 'meta.k8s.io/v1', rv: 5, start: 'a' }), 'it was not given out for this list'],
-    [tokens.encode({ ...list, namespace: 'other' }, { version: 7n, after }), 'it was not given out for this list'],
+    [foreign({ v: 'meta.k8s.io/v1', rv: 5, start: 'a' }), 'it was not given out by this server'],
   ];
   for (const [foreignToken, detail] of messages) {
     it(`says what is wrong with the token ${foreignToken.slice(0, 100)}`, () => {
@@ -89,10 +107,6 @@ describe('parseListOptions', () => {
     [`continue=${token.slice(0, -2)}AA`, 400],
     [`continue=${token.slice(0, 12)}`, 400],
     [`continue=${new ContinueTokens(Buffer.alloc(32, 2)).encode(list, { version: 7n, after })}`, 400],
-    ...Object.keys(list).map((part): [string, number] => {
-      const other = tokens.encode({ ...list, [part]: 'other' }, { version: 7n, after });
-      return [`continue=${other}`, 400];
-    }),
     ['limit=ten', 400],
     ['limit=', 400],
     ['limit=9223372036854775808', 400],

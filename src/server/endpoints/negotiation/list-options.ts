@@ -2,7 +2,7 @@ import type { RequestContext } from '../../../base/machinery/request-context.js'
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import { listVersionParameter, parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
 import type { EndpointServices } from '../endpoint-services.js';
-import type { ContinuePosition, ContinueQuery } from './continue-tokens.js';
+import type { ContinuePosition, ContinueScope } from './continue-tokens.js';
 import { checkListRules } from './list-rules.js';
 import { parseCountedNumber } from './query-number.js';
 
@@ -24,12 +24,12 @@ export interface ListOptions {
  * Parses and checks limit, continue, resourceVersion and resourceVersionMatch of a list.
  *
  * @param services without the feature `APIListChunking`, limit and continue are ignored
- * @param list the query of the list
+ * @param list the scope of the list
  */
 export function parseListOptions(
   context: RequestContext,
   services: Pick<EndpointServices, 'continueTokens' | 'features' | 'names'>,
-  list: ContinueQuery,
+  list: ContinueScope,
 ): ListOptions {
   const { query } = context;
   const isChunked = services.features.isOn('APIListChunking');
