@@ -79,6 +79,8 @@ export interface VirtualSubresource {
    * differs. Default: the usual message for another name; a missing one is that of the path.
    */
   readonly otherName?: string | ((given: string, name: string) => Error);
+  /** Whether the answer is always a Status, and never a completed body. */
+  readonly answersStatus?: boolean;
   /**
    * Does what the body requests and returns the object to send, which may be a Status. Runs after mutating admission
    * and calls `action.validate` before any effect; throws a StatusError to refuse.

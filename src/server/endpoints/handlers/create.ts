@@ -1,5 +1,5 @@
 import type { VirtualResource } from '../../../objects/registry/resource-definition.js';
-import { negotiateObject, negotiateValue } from '../negotiation/answer-form.js';
+import { negotiateAnswer, negotiateObject } from '../negotiation/answer-form.js';
 import { sendAnswer, sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { WritePipeline } from '../writes/write-pipeline.js';
@@ -15,7 +15,7 @@ export async function handleCreate(request: ResourceRequest): Promise<void> {
 
 /** POST to a virtual kind: the object is checked like any other, but then completed and returned instead of stored. */
 export async function handleReview(request: ResourceRequest, definition: VirtualResource): Promise<void> {
-  const accepted = negotiateValue(request);
+  const accepted = negotiateAnswer(request, definition);
   const write = new WritePipeline(request, 'CreateOptions');
   const review = await write.admit(write.decode(await write.readBody()), undefined);
   await write.validateBody(review);

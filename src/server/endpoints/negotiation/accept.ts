@@ -22,6 +22,8 @@ export interface AcceptedType {
 export interface Offer {
   /** false: an object of a custom kind, of which only transformations have a protobuf form. */
   readonly hasProtobuf?: boolean;
+  /** false: something that is shown whole or as metadata, but never as a table. */
+  readonly hasTables?: boolean;
   /** The types that the 406 for a header with none of them lists; undefined: as for a form that is missing. */
   readonly representations?: readonly string[];
 }
@@ -156,8 +158,8 @@ export class AcceptNegotiator {
   negotiate(header: string | undefined, allowTransformations: boolean, offer: Offer = {}): AcceptedType {
     if (header === undefined || header === '' || header === '*/*' || header === 'application/json')
       return plainJsonType;
-    const { hasProtobuf = true } = offer;
-    const key = `${allowTransformations ? '' : '!'}${hasProtobuf ? '' : '-'}${header}`;
+    const { hasProtobuf = true, hasTables = true } = offer;
+    const key = `${allowTransformations ? '' : '!'}${hasProtobuf ? '' : '-'}${hasTables ? '' : '#'}${header}`;
     const known = this.cache.get(key);
     if (known !== undefined) return known;
     const chosen = this.choose(header, allowTransformations, offer);
@@ -180,7 +182,7 @@ export class AcceptNegotiator {
   private choose(
     header: string,
     allowTransformations: boolean,
-    { hasProtobuf = true, representations }: Offer,
+    { hasProtobuf = true, hasTables = true, representations }: Offer,
   ): AcceptedType {
     let sawMediaType = false;
     for (const clause of parseAccept(header)) {
@@ -201,7 +203,7 @@ export class AcceptNegotiator {
         allowTransformations &&
         transformations.has(as) &&
         // Table cells have no protobuf form.
-        !(as === 'Table' && mediaType === 'protobuf') &&
+        !(as === 'Table' && (mediaType === 'protobuf' || !hasTables)) &&
         clause.parameters.get('g') === this.metaGroup &&
         (version === 'v1' || version === 'v1beta1');
       if (fits) {

@@ -19,8 +19,7 @@ export function negotiateObject(request: ResourceRequest): AcceptedType {
   });
   if (accepted.as === 'PartialObjectMetadataList') {
     const type = view === undefined ? formTypeName(resource, false) : typeName(view.group, view.kind);
-    const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`;
-    throw Object.assign(notAcceptableError(), { message, details: undefined });
+    throw noListError(type);
   }
   checkForm(context, accepted);
   return accepted;
@@ -41,10 +40,27 @@ function typeName(group: string, kind: string): string {
   return `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
 }
 
-/** The form of a response that is neither an object of the resource nor a list of them; only those can be tables. */
-export function negotiateValue({ services, resource, accept }: ResourceRequest): AcceptedType {
+/**
+ * The form of a response that is made for the request: a completed review, or a Status. Only the metadata of a review
+ * can be shown alone; a Status is shown whole in every form.
+ *
+ * @param review the kind of the review; undefined where the response is always a Status
+ */
+export function negotiateAnswer(
+  { services, resource, accept }: ResourceRequest,
+  review: { readonly group: string; readonly kind: string } | undefined,
+): AcceptedType {
   const representations = hasProtobuf(resource) ? services.accept.mediaTypes() : undefined;
-  return services.accept.negotiate(accept, false, { representations });
+  const accepted = services.accept.negotiate(accept, true, { representations, hasTables: false });
+  if (accepted.as === 'PartialObjectMetadataList' && review !== undefined) {
+    throw noListError(typeName(review.group, review.kind));
+  }
+  return accepted;
+}
+
+function noListError(type: string): Error {
+  const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`;
+  return Object.assign(notAcceptableError(), { message, details: undefined });
 }
 
 /** The form of a list; its writer refuses forms that lists don't have. */

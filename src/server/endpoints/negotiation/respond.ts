@@ -86,8 +86,13 @@ function sendShown(request: ResourceRequest, code: number, text: VersionedText, 
 
 /** Sends the result of a create on a virtual kind or subresource: an object of the sent kind, or a Status. */
 export function sendAnswer(request: ResourceRequest, answer: ApiObject, accepted: AcceptedType): void {
-  const type = answer.kind === 'Status' ? request.services.kinds.status : request.type;
-  sendValue(request, 201, answer, accepted, type);
+  const { kinds, names } = request.services;
+  if (answer.kind === 'Status') sendValue(request, 201, answer, accepted, kinds.status);
+  else if (accepted.as === undefined) sendValue(request, 201, answer, accepted, request.type);
+  else {
+    const shown = partialMetadata(names, answer, accepted.asVersion ?? 'v1');
+    sendValue(request, 201, shown, accepted, kinds.partialObjectMetadata);
+  }
 }
 
 /** The declaration of the form in which one object of a resource is shown; for a table, of the objects in it. */

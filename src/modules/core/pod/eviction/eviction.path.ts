@@ -15,6 +15,7 @@ export function evictionPath(names: VendorNames, stores: ResourceStores): Virtua
     body: { kind: { group, version: 'v1', kind: 'Eviction' }, type: eviction },
     otherBodies: [{ kind: { group, version: 'v1beta1', kind: 'Eviction' }, type: evictionV1beta1 }],
     otherName: 'name in URL does not match name in Eviction object',
+    answersStatus: true,
     perform: (request, action) => pods.evict(request, action),
   };
 }

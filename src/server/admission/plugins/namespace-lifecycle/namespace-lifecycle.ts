@@ -14,8 +14,8 @@ export interface NamespaceLookup {
 const namespaces = { group: '', resource: 'namespaces' };
 
 /**
- * Refuses new objects in missing and terminating namespaces, and the deletion of the system's own namespaces
- * (specification 5.5).
+ * Refuses new objects in missing and terminating namespaces, also tokens, evictions and bindings of objects that are
+ * there, and the deletion of the system's own namespaces (specification 5.5).
  */
 export class NamespaceLifecycle implements AdmissionPlugin {
   readonly name = 'NamespaceLifecycle';
@@ -42,7 +42,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
       }
       return;
     }
-    if (isNamespace || namespace === '' || attributes.subresource !== '') return;
+    if (isNamespace || namespace === '') return;
     // Access reviews are not objects that live in the namespace.
     if (resource.resource === 'localsubjectaccessreviews') return;
     const looked = this.lookup.state(namespace);
