@@ -291,13 +291,15 @@ describe('what cannot be', () => {
     await scene.makePod('two', ['main', 'side']);
     await scene.makePod('homeless', ['main'], {});
     await scene.makePod('idle', ['other']);
+    const noPort = 'cannot convert to []int32: strconv.ParseUint: parsing';
     const cases: readonly [string, number, string][] = [
       [exec(['ls'], '', 'absent'), 404, 'pods "absent" not found'],
       [exec(['ls'], '', 'two'), 400, 'a container name must be specified for pod two, choose one of: [main side]'],
       [exec(['ls'], 'container=x', 'two'), 400, 'container x is not valid for pod two'],
       [exec(['ls'], '', 'homeless'), 400, 'pod homeless does not have a host assigned'],
       [`${podsPath}/homeless/portforward`, 400, 'pod homeless does not have a host assigned'],
-      [`${podsPath}/pod/portforward?ports=x`, 400, 'the query has the port "x", which is not a number from 1 to 65535'],
+      [`${podsPath}/pod/portforward?ports=x`, 400, `${noPort} "x": invalid syntax`],
+      [`${podsPath}/pod/portforward?ports=1&ports=70000`, 400, `${noPort} "70000": value out of range`],
     ];
     for (const [path, code, text] of cases) {
       const { status, message } = await refusalOf(scene.open(path, [v4]));

@@ -176,7 +176,6 @@ describe('/openapi/v2', () => {
     assert.equal(refused.status, 406);
     assert.match(refused.body.message, /application\/json/);
     assert.equal((await client.get('/openapi/v2', { token: 'nonsense' })).status, 401);
-    assert.equal((await client.post('/openapi/v2', {})).status, 405);
   });
 });
 
@@ -242,7 +241,7 @@ const refusedValues: Readonly<Record<string, readonly [value: string, message: R
   labelSelector: ['a in b', /parse requirement/],
   limit: ['x', /invalid syntax/],
   limitBytes: ['x', /invalid syntax/],
-  ports: ['x', /port/],
+  ports: ['x', /cannot convert to \[\]int32: .*"x"/],
   propagationPolicy: ['x', /propagationPolicy/],
   resourceVersion: ['x', /resource ?version/i],
   resourceVersionMatch: ['x', /resourceVersionMatch/],

@@ -33,14 +33,32 @@ describe('plain paths', () => {
   });
 
   it('refuse other methods with a 405, and unknown ones with a 404', async () => {
-    const plain = ['/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/version', '/metrics'];
-    for (const path of [...plain, ...plain.map((one) => `${one}/`), '/']) {
+    const plain = ['/api', '/api/v1', '/apis/apps/v1', '/version', '/metrics'];
+    for (const path of [...plain, ...plain.map((one) => `${one}/`)]) {
       const refused = await client.post(path, {});
       assert.equal(refused.status, 405, path);
       assert.equal(refused.body.reason, 'MethodNotAllowed', path);
     }
     assert.equal((await client.post('/apis/none.test', {})).status, 404);
     assert.equal((await client.get('/nothing')).status, 404);
+  });
+
+  it('answer every method as GET where the release does', async () => {
+    for (const path of [
+      '/',
+      '/apis',
+      '/apis/',
+      '/apis/apps',
+      '/openapi/v2',
+      '/openapi/v3',
+      '/openapi/v3/apis/apps/v1',
+    ]) {
+      const { text } = await client.get(path);
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
+        const answer = await client.send(method, path, method === 'OPTIONS' ? {} : { body: {} });
+        assert.deepEqual([answer.status, answer.text === text], [200, true], `${method} ${path}`);
+      }
+    }
   });
 });
 

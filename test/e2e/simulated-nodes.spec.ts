@@ -310,6 +310,8 @@ describe('simulated nodes', () => {
         422,
         'PodLogOptions "talking" is invalid: limitBytes: Invalid value: 0: must be greater than 0',
       ],
+      ['?sinceTime=x', 400, 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
+      ['?stream=Stdout', 422, 'PodLogOptions "talking" is invalid: stream: Forbidden: may not be specified'],
       ['?tailLines=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
       ['?limitBytes=9223372036854775808', 400, 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
       ['?container=z', 400, 'container z is not valid for pod talking'],
@@ -320,6 +322,13 @@ describe('simulated nodes', () => {
         assert.deepEqual([status, body.kind, body.code, body.message], [code, 'Status', code, message]);
       });
     }
+
+    it('have no form but text, and none for a client that accepts only tables', async () => {
+      const as = (accept: string) => cluster.first.client.get(`${pods}/talking/log`, { headers: { accept } });
+      const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+      assert.equal((await as(table)).status, 406);
+      assert.equal((await as(`${table},application/json`)).text, 'one\ntwo\nthree\n');
+    });
 
     it('need the name of one of several containers', async () => {
       const { status, body } = await log('several');

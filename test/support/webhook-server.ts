@@ -68,6 +68,11 @@ export class WebhookServer {
     server.on('request', async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
+      // Only reviews are answered; a redirect may lead to a path that is read.
+      if (request.method !== 'POST') {
+        response.writeHead(404).end('nothing to read');
+        return;
+      }
       const url = new URL(request.url ?? '/', 'https://hook');
       const socket = request.socket as TLSSocket;
       const received: ReceivedAdmissionReview = {

@@ -73,6 +73,7 @@ const featureDeclarations = {
   ListFromCacheSnapshot: { ...beta, off: 'lists of an exact version are read from the database' },
   MutatingAdmissionPolicy: { stage: 'GA', isOnByDefault: true, off: 'mutating admission policies are not applied' },
   OpenAPIV3: { ...settled, off: '/openapi/v3' },
+  PodLogsQuerySplitStreams: { ...alpha, off: 'the query stream of a log is refused' },
   PodSecurity: { ...beta, off: 'the admission plugin of this name does not run' },
   RemainingItemCount: { ...beta, off: 'pages of lists do not report how many objects follow' },
   RetryGenerateName: { ...settled, off: 'another name is tried when a generated one is taken' },

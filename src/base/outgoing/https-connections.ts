@@ -23,8 +23,11 @@ export interface ConnectionSettings {
   readonly target?: (() => Target) | undefined;
 }
 
+/** One GET request; the call fails with the signal's reason when that is aborted. */
+export type Getting = Pick<HttpsRequest, 'url' | 'headers' | 'signal' | 'maxAnswerBytes'>;
+
 /** One POST request; the call fails with the signal's reason when that is aborted. */
-export type Posting = Pick<HttpsRequest, 'url' | 'headers' | 'signal' | 'maxAnswerBytes'> & { readonly body: Buffer };
+export type Posting = Getting & { readonly body: Buffer };
 
 const defaultMaxSockets = 64;
 const maxFreeSockets = 16;
@@ -94,12 +97,21 @@ export class HttpsConnections {
   }
 
   /** Sends one body and returns the response. Throws what the connection threw, or the reason of the signal. */
-  async post(posting: Posting): Promise<HttpsAnswer> {
-    posting.signal.throwIfAborted();
+  post(posting: Posting): Promise<HttpsAnswer> {
+    return this.call({ ...posting, method: 'POST', agent: this.agent });
+  }
+
+  /** Reads a response without sending a body; throws like {@link post}. */
+  get(getting: Getting): Promise<HttpsAnswer> {
+    return this.call({ ...getting, method: 'GET', agent: this.agent });
+  }
+
+  private async call(request: HttpsRequest): Promise<HttpsAnswer> {
+    request.signal.throwIfAborted();
     try {
-      return await httpsRequest({ ...posting, method: 'POST', agent: this.agent });
+      return await httpsRequest(request);
     } catch (error) {
-      posting.signal.throwIfAborted();
+      request.signal.throwIfAborted();
       throw error;
     }
   }

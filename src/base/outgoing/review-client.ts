@@ -154,13 +154,15 @@ export class ReviewClient {
       'user-agent': this.settings.userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    let url = new URL(shown);
+    const { maxAnswerBytes } = this.settings;
+    let call: RedirectedCall = { url: new URL(shown), sendsReview: true };
     for (let redirects = 0; ; redirects++) {
-      const { maxAnswerBytes } = this.settings;
-      const answer = await this.connections.post({ url, body, headers, signal, maxAnswerBytes });
-      const next = redirects < mostRedirects ? redirectedOf(answer, url) : undefined;
+      const { url, sendsReview } = call;
+      const sent = { url, headers, signal, maxAnswerBytes };
+      const answer = await (sendsReview ? this.connections.post({ ...sent, body }) : this.connections.get(sent));
+      const next = redirects < mostRedirects ? redirectedOf(answer, call) : undefined;
       if (next === undefined) return answer;
-      url = next;
+      call = next;
     }
   }
 
@@ -170,14 +172,24 @@ export class ReviewClient {
   }
 }
 
+interface RedirectedCall {
+  readonly url: URL;
+  /** Whether the review is sent again; otherwise the target is read. */
+  readonly sendsReview: boolean;
+}
+
+const redirectCodes: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 /**
- * The redirect target to which the review is sent again: another path of the same server. Servers use such redirects to
- * clean up paths such as `//hook`. A review never goes to a server that nobody configured.
+ * What a redirect leads to: another path of the same server. Servers use redirects to clean up paths such as `//hook`.
+ * A review never goes to a server that nobody configured.
  */
-function redirectedOf({ status, headers: { location } }: HttpsAnswer, from: URL): URL | undefined {
-  if ((status !== 307 && status !== 308) || location === undefined || !URL.canParse(location, from)) return undefined;
-  const next = new URL(location, from);
-  return next.origin === from.origin ? next : undefined;
+function redirectedOf(answer: HttpsAnswer, { url: from, sendsReview }: RedirectedCall): RedirectedCall | undefined {
+  const { status } = answer;
+  const { location } = answer.headers;
+  if (!redirectCodes.has(status) || location === undefined || !URL.canParse(location, from)) return undefined;
+  const url = new URL(location, from);
+  return url.origin === from.origin ? { url, sendsReview: sendsReview && status >= 307 } : undefined;
 }
 
 function crowdedError(): StatusError {

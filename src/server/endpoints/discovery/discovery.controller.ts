@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import { notAcceptableError, pageNotFoundError } from '../../../base/machinery/status-error.js';
@@ -68,7 +68,7 @@ export class DiscoveryController {
     @Inject(HEALTH_CHECKS) private readonly checks: readonly HealthCheck[],
   ) {}
 
-  @Get()
+  @All()
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const checks = new Set(this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`)));
     // Some paths are listed both with and without a trailing slash, as in the reference.
@@ -84,7 +84,7 @@ export class DiscoveryController {
     this.send(request, reply, apiVersions(registry, request.host), kinds.apiVersions, true);
   }
 
-  @Get('apis')
+  @All('apis')
   async apis(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     if (await this.sendAggregated(request, reply, false)) return;
     this.send(request, reply, apiGroupList(this.services.orderedGroups()), this.services.kinds.apiGroupList);
@@ -96,7 +96,7 @@ export class DiscoveryController {
     this.sendResources(request, reply, '', version);
   }
 
-  @Get('apis/:group')
+  @All('apis/:group')
   group(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { group } = request.params as { group: string };
     const found = group === '' ? undefined : this.services.orderedGroups().find((g) => g.group === group);

@@ -37,7 +37,9 @@ export async function handleLog(request: ResourceRequest): Promise<void> {
   const agents = services.nodeAgents;
   if (agents === undefined) throw serviceUnavailableError('this process does not reach nodes');
   checkRepresentations(request.accept, ['text/plain', ...services.accept.mediaTypes()]);
-  const options = parseLogOptions(context.query, name);
+  // The log is always plain text, but a client that accepts no form of an object gets none.
+  services.accept.negotiate(request.accept, true, { hasTables: false });
+  const options = parseLogOptions(context.query, name, services.features.isOn('PodLogsQuerySplitStreams'));
   const pod = parseText(resource, (await request.store.get(namespace, name)).json) as unknown as ReadPod;
   const container = containerOf(pod, options.container);
   const { nodeName } = pod.spec;

@@ -8,6 +8,7 @@ import {
 } from '../../../base/machinery/field-error.js';
 import { badRequestError, invalidError, type StatusError } from '../../../base/machinery/status-error.js';
 import { parseTime } from '../../../base/machinery/values/time.js';
+import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
 import { parseQueryNumber } from '../negotiation/query-number.js';
 import { isTrue } from '../request-info/request-info.js';
 
@@ -23,8 +24,12 @@ const numbers = ['tailLines', 'limitBytes', 'sinceSeconds'] as const;
 const switches = ['follow', 'previous', 'timestamps'] as const;
 const streams: readonly string[] = ['All', 'Stderr', 'Stdout'];
 
-/** Reads the query of a log request. Throws a 400 for an invalid value, and a 422 for values that can't be combined. */
-export function parseLogOptions(query: URLSearchParams, pod: string): LogOptions {
+/**
+ * Reads the query of a log request. Throws a 400 for an invalid value, and a 422 for values that can't be combined.
+ *
+ * @param hasStreams whether one of the streams may be requested
+ */
+export function parseLogOptions(query: URLSearchParams, pod: string, hasStreams: boolean): LogOptions {
   const forAgent = new URLSearchParams();
   for (const name of switches) if (isTrue(query.get(name))) forAgent.set(name, 'true');
   const values = new Map<string, bigint>();
@@ -39,13 +44,16 @@ export function parseLogOptions(query: URLSearchParams, pod: string): LogOptions
     try {
       parseTime(sinceTime);
     } catch (error) {
-      throw badRequestError(`sinceTime ${JSON.stringify(sinceTime)} is not a time such as 2006-01-02T15:04:05Z`, error);
+      if (error instanceof ValueFormatError) throw badRequestError(error.message);
+      throw error;
     }
     forAgent.set('sinceTime', sinceTime);
   }
   const stream = query.get('stream') ?? '';
   if (stream !== '') forAgent.set('stream', stream);
-  const errors = problems(values, sinceTime, stream);
+  const errors = problems(values, sinceTime, hasStreams ? stream : '');
+  // Even an empty one is refused.
+  if (!hasStreams && query.has('stream')) errors.push(forbidden(FieldPath.of('stream'), 'may not be specified'));
   if (errors.length > 0) throw invalidLogOptions(pod, errors);
   return {
     container: query.get('container') ?? '',

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Req, Res, UseGuards } from '@nestjs/common';
+import { All, Controller, Inject, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notAcceptableError } from '../../../base/machinery/status-error.js';
 import { aggregatorUser } from '../../aggregation/availability.js';
@@ -36,14 +36,14 @@ export class OpenApiController {
     });
   }
 
-  @Get('v2')
+  @All('v2')
   @UseGuards(ExactPathGuard)
   async swagger(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const form = acceptedForm(request.headers.accept, 2);
     await send(request, reply, await this.documents.swagger(form), contentType(form, 2));
   }
 
-  @Get('v3')
+  @All('v3')
   async index(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
     if (/^[^?]*\/(?:\?|$)/.test(request.url)) return sendNothing(context, reply);
@@ -55,7 +55,7 @@ export class OpenApiController {
     sendBytes({ context, reply }, 200, plainText, Buffer.from(JSON.stringify({ paths })));
   }
 
-  @Get('v3/*')
+  @All('v3/*')
   async openApi3(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
     const path = context.requestInfo.path.slice('/openapi/v3/'.length);

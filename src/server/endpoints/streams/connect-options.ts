@@ -67,10 +67,8 @@ function limited(name: string, values: readonly string[], most: number): readonl
 }
 
 function portOf(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65535) {
-    throw badRequestError(
-      `the query has the port ${JSON.stringify(text.slice(0, 64))}, which is not a number from 1 to 65535`,
-    );
-  }
-  return Number(text);
+  const fault = /^\d+$/.test(text) ? Number(text) > 65535 && 'value out of range' : 'invalid syntax';
+  if (!fault) return Number(text);
+  const shown = JSON.stringify(text.slice(0, 64));
+  throw badRequestError(`cannot convert to []int32: strconv.ParseUint: parsing ${shown}: ${fault}`);
 }
