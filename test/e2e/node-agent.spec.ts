@@ -373,15 +373,26 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     assert.equal((await ask('/unknown', friend)).status, 404);
   });
 
-  it('gets the certificate of its server from the API, when somebody approves it', async () => {
+  it('gets the certificate of its server from the API, when somebody approves it, and asks once, however often it starts', async () => {
     const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-    const request = await eventually(async () => {
-      const { body } = await admin.get(requests);
-      return body.items.find(
+    const pending = async () => {
+      const { items } = (await admin.get(requests)).body;
+      return items.filter(
         ({ spec, status }: { spec: { signerName: string }; status: { conditions?: object[] } }) =>
           spec.signerName === 'kubernetes.io/kubelet-serving' && status.conditions === undefined,
       );
+    };
+    const [request] = await eventually(async () => {
+      const all = await pending();
+      return all.length > 0 && all;
     }, 'the request for a certificate');
+    await agent.stop('SIGKILL');
+    agent = await AgentProcess.start(flags);
+    // The agent asks for the certificate of its server before it reports what runs.
+    await create('after-restart', { containers: [{ name: 'main', ...shell('sleep 1000') }] });
+    await untilPod('after-restart', 'the agent works again', (seen) => seen.phase === 'Running');
+    const uids = (await pending()).map(({ metadata }: { metadata: { uid: string } }) => metadata.uid);
+    assert.deepEqual(uids, [request.metadata.uid]);
     assert.equal(request.spec.username, `system:node:${nodeName}`);
     const condition = { type: 'Approved', status: 'True', reason: 'Test', message: 'a test' };
     const approval = await admin.put(`${requests}/${request.metadata.name}/approval`, {

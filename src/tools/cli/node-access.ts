@@ -66,7 +66,7 @@ async function bootstrap(
   try {
     for (;;) {
       try {
-        const source = { api: connection.own(), names, nodeName, timers: systemTimers };
+        const source = { api: connection.own(), names, nodeName, timers: systemTimers, folder: options.certDir };
         const pair = await requestNodeCertificate(source, { kind: 'client' }, signal);
         const path = await keepCertificate(options.certDir, 'client', pair, systemTimers.now());
         const { server, tls } = access;

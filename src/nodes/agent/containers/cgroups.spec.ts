@@ -49,6 +49,12 @@ describe('Cgroups.removePod', () => {
     assert.deepEqual(await left(), [...made, 'cpu,cpuacct', 'cpu/kubepods/besteffort/cpu.shares'].sort());
   });
 
+  it('says so where there are no hierarchies', async () => {
+    const expected = { name: 'StartupError', message: /^there are no cgroups in / };
+    await assert.rejects(Cgroups.find(mountPoint), expected);
+    await assert.rejects(Cgroups.find(join(mountPoint, 'nowhere')), expected);
+  });
+
   it('kills what still runs in them', async () => {
     await make('cpu/kubepods/podu/container');
     const forgotten = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });

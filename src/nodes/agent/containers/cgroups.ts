@@ -1,5 +1,6 @@
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
+import { StartupError } from '../../../base/machinery/startup-error.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
 import { folderName } from '../pod-folders.js';
@@ -32,15 +33,20 @@ export class Cgroups {
     private readonly isHybrid = false,
   ) {}
 
+  /** @throws StartupError where the kernel shows no cgroups */
   static async find(mountPoint = '/sys/fs/cgroup'): Promise<Cgroups> {
     const isUnified = await exists(join(mountPoint, 'cgroup.controllers'));
     if (isUnified) return new Cgroups(mountPoint, []);
-    const entries = await fs.readdir(mountPoint, { withFileTypes: true });
+    const entries = await fs.readdir(mountPoint, { withFileTypes: true }).catch(() => []);
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     // Systemd leaves an empty folder such as `cpu,cpuacct` behind where it could not mount a hierarchy.
     const areThere = await Promise.all(folders.map((name) => exists(join(mountPoint, name, 'cgroup.procs'))));
     const names = folders.filter((_name, index) => areThere[index]);
     const hierarchies = names.filter((name) => name !== unifiedName);
+    // In the folder of a kernel without them, Node would try forever to make one.
+    if (hierarchies.length === 0) {
+      throw new StartupError(`there are no cgroups in ${mountPoint}, which containers need: mount them there`);
+    }
     return new Cgroups(mountPoint, hierarchies, names.includes(unifiedName));
   }
 

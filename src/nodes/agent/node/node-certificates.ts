@@ -1,13 +1,11 @@
-import { generateKeyPair } from 'node:crypto';
 import { promises as fs } from 'node:fs';
-import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
-import { writeCertificateRequest } from '../../../base/machinery/x509/write-certificate-request.js';
 import type { ApiUser } from '../../connection/api-connection.js';
+import { ApiError } from '../../connection/api-error.js';
 import { certificateInfo } from './certificate-info.js';
+import { forgetPendingRequest, pendingRequest } from './pending-request.js';
 
 /** A certificate with its private key, both PEM. */
 export interface CertificatePair {
@@ -26,10 +24,12 @@ export interface CertificateSource {
   readonly names: VendorNames;
   readonly nodeName: string;
   readonly timers: Timers;
+  /** Keeps certificates and requests for them, with their keys. */
+  readonly folder: string;
 }
 
 interface SigningRequest {
-  readonly metadata: { readonly name: string };
+  readonly spec: { readonly request: string };
   readonly status?: {
     readonly certificate?: string;
     readonly conditions?: readonly { readonly type: string; readonly message?: string }[];
@@ -40,38 +40,43 @@ const firstPollMs = 1_000;
 /** Some requests must be approved by a person. */
 const longestPollMs = 15_000;
 
-/** Requests a certificate for a node, and waits until it is approved and signed. @throws Error when it is denied */
+/**
+ * Requests a certificate for a node, and waits until it is approved and signed. A request that an earlier call or process has left pending
+ * is waited for in place of a new one.
+ *
+ * @throws Error when it is denied, or the API does not answer; the next call goes on waiting then
+ */
 export async function requestNodeCertificate(
-  { api, names, nodeName, timers }: CertificateSource,
+  { api, names, nodeName, timers, folder }: CertificateSource,
   purpose: CertificatePurpose,
   signal: AbortSignal,
 ): Promise<CertificatePair> {
-  const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
-  const identity = { commonName: `system:node:${nodeName}`, organizations: ['system:nodes'] };
+  const isServer = purpose.kind === 'server';
+  const signer = isServer ? names.nodeServingSigner : names.nodeClientSigner;
+  const wanted = { folder, kind: purpose.kind, nodeName, signer, hosts: isServer ? purpose.hosts : undefined };
+  const { name, request, privateKey } = await pendingRequest(wanted);
   const group = groupName('certificates', names);
   const path = `/apis/${group}/v1/certificatesigningrequests`;
-  const isServer = purpose.kind === 'server';
-  const hosts = isServer ? alternativeNames(purpose.hosts) : undefined;
-  const body = {
-    apiVersion: `${group}/v1`,
-    kind: 'CertificateSigningRequest',
-    metadata: { generateName: 'csr-' },
-    spec: {
-      request: Buffer.from(writeCertificateRequest(identity, privateKey, hosts)).toString('base64'),
-      signerName: isServer ? names.nodeServingSigner : names.nodeClientSigner,
-      usages: ['key encipherment', 'digital signature', isServer ? 'server auth' : 'client auth'],
-    },
+  const spec = {
+    request: Buffer.from(request).toString('base64'),
+    signerName: signer,
+    usages: ['key encipherment', 'digital signature', isServer ? 'server auth' : 'client auth'],
   };
-  const made = await api.send<SigningRequest>('POST', path, { body, signal });
+  const body = { apiVersion: `${group}/v1`, kind: 'CertificateSigningRequest', metadata: { name }, spec };
+  await api.send<SigningRequest>('POST', path, { body, signal }).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
+  });
   let pollMs = firstPollMs;
   while (!signal.aborted) {
-    const { status } = await api.send<SigningRequest>('GET', `${path}/${made.metadata.name}`, { signal });
-    const refused = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
-    if (refused !== undefined)
-      throw new Error(`the request for a certificate was refused: ${refused.message ?? refused.type}`);
-    if (status?.certificate) {
-      const certificate = Buffer.from(status.certificate, 'base64').toString('utf8');
-      return { certificate, privateKey: String(privateKey.export({ type: 'sec1', format: 'pem' })) };
+    const found = await api.send<SigningRequest>('GET', `${path}/${name}`, { signal });
+    const problem = problemOf(found, spec.request);
+    if (problem !== undefined) {
+      await forgetPendingRequest(wanted);
+      throw new Error(problem);
+    }
+    if (found.status?.certificate) {
+      await forgetPendingRequest(wanted);
+      return { certificate: Buffer.from(found.status.certificate, 'base64').toString('utf8'), privateKey };
     }
     await timers.wait(pollMs, signal);
     pollMs = Math.min(1.2 * pollMs, longestPollMs);
@@ -79,13 +84,11 @@ export async function requestNodeCertificate(
   throw new Error('stopped');
 }
 
-function alternativeNames(hosts: readonly string[]) {
-  return {
-    dnsNames: hosts.filter((host) => isIP(host) === 0),
-    ipAddresses: hosts.filter((host) => isIP(host) !== 0),
-    emailAddresses: [],
-    uris: [],
-  };
+/** Why no certificate will come of a request; undefined if one may. */
+function problemOf({ spec, status }: SigningRequest, request: string): string | undefined {
+  if (spec.request !== request) return 'somebody else has made a request for a certificate under the same name';
+  const refused = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
+  return refused && `the request for a certificate was refused: ${refused.message ?? refused.type}`;
 }
 
 /** The path that always leads to the newest certificate with its key. */

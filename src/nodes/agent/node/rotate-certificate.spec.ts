@@ -44,13 +44,15 @@ class Scene {
   };
 
   api(): ApiUser {
-    const send = async (method: string) => {
+    let spec: object = {};
+    const send = async (_method: string, _path: string, { body }: { readonly body?: { readonly spec: object } }) => {
       if (this.now < this.awayUntil) throw new Error('connect ECONNREFUSED');
-      if (method === 'POST') {
+      if (body !== undefined) {
         this.requests.push(this.now - start);
-        return { metadata: { name: 'csr' } };
+        spec = body.spec;
+        return body;
       }
-      return { status: { certificate: Buffer.from(await this.sign()).toString('base64') } };
+      return { spec, status: { certificate: Buffer.from(await this.sign()).toString('base64') } };
     };
     return { send } as unknown as ApiUser;
   }

@@ -21,7 +21,6 @@ export interface BootstrapApi {
 
 export interface RotationDependencies extends CertificateSource {
   readonly purpose: CertificatePurpose;
-  readonly folder: string;
   /** The certificate in use, in PEM; undefined: there is none yet. */
   readonly present: string | undefined;
   /** Replaces the pair in use. */

@@ -18,6 +18,8 @@ export interface ContainerdOptions {
 
 /** The most bytes that the path of a socket can have, without the byte at its end. */
 const mostSocketBytes = 107;
+/** Where a machine keeps mirrors and authorities of registries for every containerd; it need not exist. */
+const registryFolder = '/etc/containerd/certs.d';
 const startMs = 60_000;
 const stopMs = 10_000;
 const pollMs = 50;
@@ -111,6 +113,8 @@ state = ${text(join(folder, 'state'))}
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = ${text(pluginFolder)}
     conf_dir = ${text(join(folder, 'cni'))}
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = ${text(registryFolder)}
 `;
 }
 
