@@ -136,10 +136,13 @@ class Scene {
     private readonly flags: readonly string[],
     private agent: AgentProcess,
     readonly rootFolder: string,
+    /** The network namespaces that were there before. */
+    private readonly namespacesBefore: ReadonlySet<string>,
   ) {}
 
   static async start(): Promise<Scene> {
-    const containerd = await TestContainerd.start();
+    const namespaces = new Set(await fs.readdir('/run/netns').catch(() => []));
+    const containerd = await TestContainerd.start({ hasNetwork: false });
     const shared = ['--compat=kubernetes', '--authorization-mode=Node,RBAC'];
     const cluster = await TestCluster.start({
       ...{ servers: 1, flags: shared, controllers: true, controllerFlags: shared },
@@ -165,9 +168,10 @@ class Scene {
       '--kube-api-qps=200',
       '--kube-api-burst=400',
       '--max-pods=250',
+      ...containerd.networkFlags,
       '--log-level=debug',
     ];
-    return new Scene(containerd, cluster, flags, await AgentProcess.start(flags), rootFolder);
+    return new Scene(containerd, cluster, flags, await AgentProcess.start(flags), rootFolder, namespaces);
   }
 
   get admin() {
@@ -265,14 +269,25 @@ class Scene {
     const mounts = await fs.readFile('/proc/self/mountinfo', 'utf8');
     const left = mounts.split('\n').filter((line) => line.includes(` ${this.rootFolder}/`));
     if (left.length > 0) this.problems.push(`mounts are left: ${left.join(', ')}`);
-    await this.countAddresses();
+    await this.checkNetworks();
   }
 
-  /** A runtime that is killed while it makes or removes a sandbox may lose an address; nothing connects it with a pod. */
-  private async countAddresses(): Promise<void> {
-    const files = await fs.readdir(join(this.containerd.folder, 'addresses'), { recursive: true }).catch(() => []);
-    const addresses = files.filter((path) => /\d+\.\d+\.\d+\.\d+$/.test(path) && !path.includes('last_reserved'));
-    if (addresses.length > 0) console.log(`${addresses.length} addresses of pods are still taken`);
+  /**
+   * A runtime that is killed while it makes a sandbox does not know its network any more; the agent removes that after five minutes. A
+   * namespace without an address stays: nothing says whose it is.
+   */
+  private async checkNetworks(): Promise<void> {
+    const taken = async () => {
+      const files = await fs.readdir('/var/lib/cni/networks/plinth').catch(() => []);
+      return files.filter((address) => address.startsWith(this.containerd.addressPrefix));
+    };
+    const lost = await taken();
+    if (lost.length > 0) console.log(`the runtime has lost ${lost.length} networks of pods`);
+    await eventually(async () => (await taken()).length === 0, 'all addresses are free', 480_000).catch(
+      async (error: Error) => this.problems.push(`${error.message}: ${(await taken()).join(', ')}`),
+    );
+    const left = (await fs.readdir('/run/netns').catch(() => [])).filter((name) => !this.namespacesBefore.has(name));
+    if (left.length > 0) console.log(`${left.length} network namespaces are left, of this or of other runtimes`);
   }
 
   /**

@@ -37,15 +37,27 @@ export class TestContainerd {
     return `plinth-test-${this.bridge}`;
   }
 
-  static async start(): Promise<TestContainerd> {
+  /** The flags of an agent that configures the network of its pods itself, for a runtime without one. */
+  get networkFlags(): readonly string[] {
+    return [`--cni-conf-dir=${join(this.folder, 'cni')}`, `--cni-bridge=${this.bridge}`, `--pod-cidr=${podRange()}`];
+  }
+
+  /** With this begin the addresses of pods. */
+  get addressPrefix(): string {
+    return podRange().replace(/0\/24$/, '');
+  }
+
+  /** @param hasNetwork false: {@link networkFlags} are needed */
+  static async start({ hasNetwork = true } = {}): Promise<TestContainerd> {
     // The folder is outside the runner's folder for test files, since mounts that a killed test leaves behind would be
     // in its way.
     const folder = await fs.mkdtemp('/var/tmp/plinth-containerd-');
-    const id = process.pid % 250;
     const bridge = `pl${process.pid}`.slice(0, 15);
     await fs.mkdir(join(folder, 'cni'), { recursive: true });
     await fs.writeFile(join(folder, 'config.toml'), configuration(folder));
-    await fs.writeFile(join(folder, 'cni', '10-test.conflist'), JSON.stringify(network(folder, bridge, id)));
+    if (hasNetwork) {
+      await fs.writeFile(join(folder, 'cni', '10-test.conflist'), JSON.stringify(network(folder, bridge)));
+    }
     const containerd = new TestContainerd(folder, bridge, startProgram(folder));
     await containerd.untilReady();
     await importTestImages(join(folder, 'image'), (args) => containerd.ctr(args));
@@ -222,8 +234,13 @@ state = "${folder}/state"
 `;
 }
 
-function network(folder: string, bridge: string, id: number): object {
-  const ranges = [[{ subnet: `10.203.${id}.0/24` }]];
+/** The addresses of pods in tests of this process. */
+function podRange(): string {
+  return `10.203.${process.pid % 250}.0/24`;
+}
+
+function network(folder: string, bridge: string): object {
+  const ranges = [[{ subnet: podRange() }]];
   const ipam = { type: 'host-local', dataDir: join(folder, 'addresses'), ranges, routes: [{ dst: '0.0.0.0/0' }] };
   return {
     cniVersion: '0.4.0',

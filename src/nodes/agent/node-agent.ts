@@ -22,6 +22,8 @@ import { DeviceStore } from './devices/device-store.js';
 import { isRefusedUnder } from './housekeeping/eviction.js';
 import { Housekeeper } from './housekeeping/housekeeper.js';
 import { ImagePuller } from './images/image-puller.js';
+import { LostNetworks } from './network/lost-networks.js';
+import { MachineNetworks } from './network/machine-networks.js';
 import { PodNetwork } from './network/pod-network.js';
 import type { CertificatePair } from './node/node-certificates.js';
 import { NodeDescription } from './node/node-description.js';
@@ -297,9 +299,12 @@ export class NodeAgent {
 
   private newHousekeeper(events: AgentEvents): Housekeeper {
     const { options, runtime, logger } = this.dependencies;
-    const { description, timers, view } = this;
+    const { description, timers, view, network } = this;
+    const { addressesFolder } = options.network;
+    const machine = new MachineNetworks(options.network);
     return new Housekeeper({
       ...{ runtime, view, events, timers, logger },
+      networks: new LostNetworks({ network, runtime, machine, addressesFolder, timers, logger }),
       manager: this.manager,
       nodeName: options.nodeName,
       rootFolder: options.rootFolder,

@@ -6,6 +6,7 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { EventSink } from '../agent-events.js';
 import type { HousekeepingOptions } from '../agent-options.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
+import type { LostNetworks } from '../network/lost-networks.js';
 import { fileSystem } from '../node/machine.js';
 import type { Pressure } from '../node/node-status.js';
 import type { PodFolders } from '../pod-folders.js';
@@ -31,6 +32,7 @@ export interface HousekeeperDependencies {
   readonly logFolder: string;
   readonly settings: HousekeepingOptions;
   readonly folders: PodFolders;
+  readonly networks: Pick<LostNetworks, 'look'>;
   readonly memoryBytes: number;
   readonly onPressures: (pressures: ReadonlySet<Pressure>) => void;
   readonly timers: Timers;
@@ -39,11 +41,12 @@ export interface HousekeeperDependencies {
 
 const logsMs = 10_000;
 const imagesMs = 300_000;
+const networksMs = 60_000;
 const evictionMs = 10_000;
 /** Grace period of pods that end for a hard threshold, in seconds. */
 const immediateGraceSeconds = 1;
 
-/** Rotates logs, removes unused images, and evicts pods when the machine runs short of a resource. */
+/** Rotates logs, removes unused images and lost networks, and evicts pods when the machine runs short of a resource. */
 export class Housekeeper {
   private readonly images: ImageCleanup;
   private readonly pressures: Pressures;
@@ -74,6 +77,7 @@ export class Housekeeper {
       this.repeat('logs could not be rotated', logsMs, signal, () => this.rotateLogs()),
       this.repeat('images could not be cleaned up', imagesMs, signal, () => this.cleanImages(false)),
       this.repeat('the use of the machine could not be read', evictionMs, signal, () => this.relieve()),
+      this.repeat('lost networks could not be removed', networksMs, signal, () => this.dependencies.networks.look()),
       this.disk.run(signal),
     ]);
   }

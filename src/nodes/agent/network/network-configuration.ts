@@ -9,6 +9,16 @@ export interface PodNetworkOptions {
   readonly addressesFolder: string | undefined;
 }
 
+/** The name of the agent's own network. */
+export const networkName = 'plinth';
+
+/** A list of network plugins, which run one after the other. */
+export interface NetworkConfiguration {
+  readonly cniVersion: string;
+  readonly name: string;
+  readonly plugins: readonly { readonly type: string; readonly [setting: string]: unknown }[];
+}
+
 /**
  * The configuration of a network for the pods of one node: a bridge, addresses from the ranges of the node, host ports.
  * Packets keep the addresses of their pods; pods reach themselves through services, too.
@@ -18,7 +28,7 @@ export interface PodNetworkOptions {
 export function networkConfiguration(
   ranges: readonly string[],
   { bridge, addressesFolder }: Pick<PodNetworkOptions, 'bridge' | 'addressesFolder'>,
-): object {
+): NetworkConfiguration {
   const isSix = (range: string) => parseCidr(range)?.family === 6;
   const ipam = {
     type: 'host-local',
@@ -28,7 +38,7 @@ export function networkConfiguration(
   };
   return {
     cniVersion: '0.4.0',
-    name: 'plinth',
+    name: networkName,
     plugins: [
       { type: 'bridge', bridge, isGateway: true, hairpinMode: true, ipMasq: false, ipam },
       { type: 'portmap', capabilities: { portMappings: true } },

@@ -27,6 +27,7 @@ const endings = new Set(['.conf', '.conflist', '.json']);
  */
 export class PodNetwork {
   private ranges = '';
+  private own: readonly string[] = [];
   private work: Promise<void> = Promise.resolve();
 
   constructor(private readonly dependencies: PodNetworkDependencies) {}
@@ -47,6 +48,11 @@ export class PodNetwork {
       });
   }
 
+  /** The ranges for which this object has configured the network; empty: another program did, or nobody yet. */
+  get ownRanges(): readonly string[] {
+    return this.own;
+  }
+
   /** Resolves when all states so far have been handled. */
   stop(): Promise<void> {
     return this.work;
@@ -65,6 +71,7 @@ export class PodNetwork {
     const others = (await fs.readdir(folder)).filter((name) => name !== fileName && endings.has(extname(name)));
     if (others.length > 0) {
       logger.info('pods use a network configuration of another program', { folder, files: others });
+      this.own = [];
       return;
     }
     const text = `${JSON.stringify(networkConfiguration(ranges, options), undefined, 2)}\n`;
@@ -73,6 +80,7 @@ export class PodNetwork {
       await writeFileAtomically(file, text, 0o644);
       logger.info('the network for pods is configured', { file, ranges });
     }
+    this.own = ranges;
     await this.showRulesBridgedPackets(ranges);
   }
 

@@ -48,7 +48,13 @@ describe('pendingRequest', () => {
   it('is made anew where the file of the last one is broken', async () => {
     const { name } = await pendingRequest(wanted);
     const whole = await fs.readFile(file(), 'utf8');
-    for (const broken of ['', 'null', '{"name":1}', whole.slice(0, 80), whole.replace(/"request":"[^"]*"/, '"request":1')]) {
+    for (const broken of [
+      '',
+      'null',
+      '{"name":1}',
+      whole.slice(0, 80),
+      whole.replace(/"request":"[^"]*"/, '"request":1'),
+    ]) {
       await fs.writeFile(file(), broken);
       assert.notEqual((await pendingRequest(wanted)).name, name, broken);
     }

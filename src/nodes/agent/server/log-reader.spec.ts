@@ -44,6 +44,37 @@ describe('readLog', () => {
     assert.equal(await read({ tailLines: 1, timestamps: true }), '2026-01-01T00:00:03Z three\n');
   });
 
+  it('ends where the log ended at the beginning, while more is written', async (t) => {
+    const folder = await fs.mkdtemp(join(tmpdir(), 'log-'));
+    t.after(() => fs.rm(folder, { recursive: true }));
+    const path = join(folder, '0.log');
+    /** A log that grows at every read. */
+    const open = async () => {
+      const handle = await fs.open(path);
+      const read = handle.read.bind(handle) as (...args: unknown[]) => Promise<unknown>;
+      const growing = async (...args: unknown[]) => {
+        await fs.appendFile(path, `${lines[0]}\n`);
+        return read(...args);
+      };
+      return Object.assign(handle, { read: growing });
+    };
+    for (const [tailLines, expected] of [
+      [1, 'three\n'],
+      [0, ''],
+      [undefined, 'one\ntwo\nthree\n'],
+    ] as const) {
+      await fs.writeFile(path, `${lines.join('\n')}\n`);
+      const { signal } = new AbortController();
+      let shown = '';
+      const source = { open, isLive: async () => true, wait: async () => undefined, signal };
+      for await (const piece of readLog(source, { ...query, tailLines })) {
+        shown += piece.toString();
+        assert.ok(shown.length < 100, 'it never ends');
+      }
+      assert.equal(shown, expected);
+    }
+  });
+
   it('leaves out what is too long for an entry, and shows what comes after it', async (t) => {
     const folder = await fs.mkdtemp(join(tmpdir(), 'log-'));
     t.after(() => fs.rm(folder, { recursive: true }));

@@ -25,7 +25,10 @@ const chunkBytes = 64 * 1024;
 const longestEntryBytes = 1024 * 1024;
 const newline = 10;
 
-/** The pieces of a log in the form in which they are sent. Ends at the end of the log, unless the log is followed. */
+/**
+ * The pieces of a log in the form in which they are sent. Unless the log is followed, it ends where the log ended at the beginning,
+ * however much is written meanwhile.
+ */
 export async function* readLog(source: LogSource, query: LogQuery): AsyncGenerator<Buffer> {
   let left = query.limitBytes ?? Number.POSITIVE_INFINITY;
   for await (const piece of linesOf(source, query)) {
@@ -41,18 +44,21 @@ export async function* readLog(source: LogSource, query: LogQuery): AsyncGenerat
 async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buffer> {
   let handle = await source.open();
   try {
-    let position = query.tailLines === undefined ? 0 : await tailPosition(handle, query.tailLines, query);
+    const { size } = await handle.stat();
+    const end = query.follow ? Number.POSITIVE_INFINITY : size;
+    let position = query.tailLines === undefined ? 0 : await tailPosition(handle, size, query.tailLines, query);
     let rest: Buffer = Buffer.alloc(0);
     let isInLongEntry = false;
     while (!source.signal.aborted) {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
+      const length = Math.min(chunkBytes, end - position);
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
       if (bytesRead > 0) {
         position += bytesRead;
         let chunk = buffer.subarray(0, bytesRead);
         if (isInLongEntry) {
-          const end = chunk.indexOf(newline);
-          if (end < 0) continue;
-          chunk = chunk.subarray(end + 1);
+          const entryEnd = chunk.indexOf(newline);
+          if (entryEnd < 0) continue;
+          chunk = chunk.subarray(entryEnd + 1);
         }
         const { pieces, rest: open } = split(Buffer.concat([rest, chunk]), query);
         isInLongEntry = open.length > longestEntryBytes;
@@ -118,9 +124,8 @@ function shown(line: Buffer, { since, stream, timestamps }: LogQuery): Buffer[] 
   return [...(timestamps ? [line.subarray(0, first + 1)] : []), text, ...(isPartial ? [] : [Buffer.of(newline)])];
 }
 
-/** The position at which the last `count` lines begin. */
-async function tailPosition(handle: fs.FileHandle, lines: number, { stream }: LogQuery): Promise<number> {
-  const { size } = await handle.stat();
+/** The position at which the last lines before the end of a log of this size begin. */
+async function tailPosition(handle: fs.FileHandle, size: number, lines: number, { stream }: LogQuery): Promise<number> {
   if (lines === 0) return size;
   // If only one stream is requested, lines of the other one don't count; the caller then reads such a log from its
   // beginning and filters it.

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { pluginFolders } from '../../../nodes/agent/network/plugin-folders.js';
 
 /** What a machine has that a node with real containers needs. */
 export interface NodeMachine {
@@ -21,7 +22,7 @@ export function thisNodeMachine(): NodeMachine {
     isRoot: process.getuid?.() === 0,
     isLinux: process.platform === 'linux',
     programFolders: [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'].filter((path) => path !== ''),
-    pluginFolders: ['/opt/cni/bin', '/usr/lib/cni'],
+    pluginFolders,
     exists: existsSync,
   };
 }

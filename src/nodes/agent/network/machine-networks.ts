@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, promises as fs } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { networkConfiguration, networkName, type PodNetworkOptions } from './network-configuration.js';
+import { pluginFolders } from './plugin-folders.js';
+
+/** Where runtimes mount network namespaces of pods. */
+const namespaceFolder = '/run/netns';
+const namespacePrefix = 'cni-';
+/** Where the library that runs plugins keeps their answers. */
+const resultsFolder = '/var/lib/cni/results';
+/** The interface of a pod. */
+const interfaceName = 'eth0';
+const longestMs = 30_000;
+
+/** The networks of pods on this machine, whichever runtime made them. */
+export class MachineNetworks {
+  constructor(private readonly options: Pick<PodNetworkOptions, 'bridge' | 'addressesFolder'>) {}
+
+  /** The addresses in each network namespace of a pod. @throws Error without the program `ip` */
+  async namespaces(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const found = new Map<string, readonly string[]>();
+    for (const name of await fs.readdir(namespaceFolder).catch(() => [])) {
+      if (!name.startsWith(namespacePrefix)) continue;
+      const { code, output } = await run('ip', ['-n', name, '-j', 'address'], {}, '');
+      // One that was removed meanwhile has no addresses.
+      if (code === 0) found.set(name, addressesOf(output));
+    }
+    return found;
+  }
+
+  /** Whether a process is in a namespace. */
+  async isUsed(name: string): Promise<boolean> {
+    const { ino } = await fs.stat(join(namespaceFolder, name));
+    for (const id of await fs.readdir('/proc')) {
+      if (!/^\d+$/.test(id)) continue;
+      const link = await fs.readlink(`/proc/${id}/ns/net`).catch(() => '');
+      if (link === `net:[${ino}]`) return true;
+    }
+    return false;
+  }
+
+  /** Removes a namespace, and with it the interfaces in it and their other ends. @throws Error */
+  async removeNamespace(name: string): Promise<void> {
+    const { code, errors } = await run('ip', ['netns', 'delete', name], {}, '');
+    if (code !== 0) throw new Error(`the network namespace ${name} can't be removed: ${errors.trim()}`);
+  }
+
+  /** Lets the plugins of the agent's own network forget a sandbox: its host ports and its addresses. @throws Error */
+  async release(id: string, ranges: readonly string[]): Promise<void> {
+    const folder = pluginFolders.find((each) => existsSync(join(each, 'host-local')));
+    if (folder === undefined) throw new Error(`there are no network plugins in ${pluginFolders.join(' or ')}`);
+    const { plugins, cniVersion, name } = networkConfiguration(ranges, this.options);
+    const environment = {
+      CNI_COMMAND: 'DEL',
+      CNI_CONTAINERID: id,
+      CNI_NETNS: '',
+      CNI_IFNAME: interfaceName,
+      CNI_PATH: folder,
+    };
+    for (const plugin of [...plugins].reverse()) {
+      const input = JSON.stringify({ ...plugin, cniVersion, name });
+      const { code, output, errors } = await run(join(folder, plugin.type), [], environment, input);
+      if (code !== 0) throw new Error(`the plugin ${plugin.type} does not forget ${id}: ${(errors || output).trim()}`);
+    }
+    const results = [`${networkName}-${id}-${interfaceName}`, `cni-loopback-${id}-lo`];
+    for (const result of results) await fs.rm(join(resultsFolder, result), { force: true });
+  }
+}
+
+function addressesOf(output: string): string[] {
+  const links = JSON.parse(output) as readonly { readonly addr_info?: readonly { readonly local?: string }[] }[];
+  return links.flatMap(({ addr_info: infos = [] }) => infos.flatMap(({ local }) => local ?? []));
+}
+
+async function run(
+  program: string,
+  flags: readonly string[],
+  variables: NodeJS.ProcessEnv,
+  input: string,
+): Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }> {
+  const path = [process.env.PATH ?? '', '/usr/sbin', '/sbin'].join(delimiter);
+  const child = spawn(program, flags, {
+    env: { ...process.env, PATH: path, ...variables },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: longestMs,
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [[code], output, errors] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  return { code, output, errors };
+}

@@ -1,0 +1,2 @@
+/** Folders in which packages install network plugins. */
+export const pluginFolders: readonly string[] = ['/opt/cni/bin', '/usr/lib/cni'];
