@@ -130,6 +130,21 @@ describe('a custom resource', () => {
     assert.equal((await client.delete(path)).status, 200);
   });
 
+  it('reports broken metadata of an update as often as the release', async () => {
+    const { client } = cluster.first;
+    const metadata = { labels: { 'a b': 'c' }, finalizers: ['a b/c'], deletionGracePeriodSeconds: 5 };
+    const { status, body } = await client.patch(`${path}/a`, 'merge', { metadata });
+    assert.equal(status, 422);
+    const fields = (body.details.causes as { field: string }[]).map(({ field }) => field.replace('metadata.', ''));
+    const ofUpdates = ['deletionGracePeriodSeconds', 'labels'];
+    assert.deepEqual(fields, ['labels', 'finalizers', ...ofUpdates, ...ofUpdates]);
+    const made = await client.post(objectsPath(gadgets), {
+      ...gadget('b', { size: 1 }),
+      metadata: { ...metadata, name: 'b' },
+    });
+    assert.equal(made.body.details.causes.length, 2, made.text);
+  });
+
   it('counts generations, and changes its status only through its own path', async () => {
     const { client } = cluster.first;
     const patched = await client.patch(`${path}/a`, 'merge', { spec: { size: 4 }, status: { ready: 7 } });

@@ -19,6 +19,8 @@ export interface FieldError {
   readonly type: FieldErrorType;
   readonly field: string;
   readonly message: string;
+  /** Whether an equal error comes before it, and clients expect both as causes. */
+  readonly isRepeated?: true;
 }
 
 /**

@@ -166,7 +166,7 @@ const maxCauses = 1000;
  */
 export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[], hasMore = false): StatusError {
   const shown = withoutRepetitions(errors.slice(0, maxCauses));
-  const texts = shown.map((e) => `${e.field}: ${e.message}`);
+  const texts = [...new Set(shown.map((e) => `${e.field}: ${e.message}`))];
   if (errors.length > maxCauses) texts.push(`and ${errors.length - maxCauses} more`);
   else if (hasMore) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
@@ -180,10 +180,11 @@ export function invalidError(gk: GroupKind, name: string, errors: readonly Field
   });
 }
 
-/** Two checks may find the same problem; it is reported as one cause. */
+/** Two checks may find the same problem; it is reported as one cause, unless its repetition is intended. */
 function withoutRepetitions(errors: readonly FieldError[]): FieldError[] {
   const seen = new Set<string>();
-  return errors.filter(({ type, field, message }) => {
+  return errors.filter(({ type, field, message, isRepeated }) => {
+    if (isRepeated === true) return true;
     const key = JSON.stringify([type, field, message]);
     return !seen.has(key) && seen.add(key);
   });

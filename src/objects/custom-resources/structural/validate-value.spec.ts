@@ -5,6 +5,8 @@ import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { structuralSchema, validateValue } from './index.js';
 
+/** What messages about the range of a number begin with. */
+const checked = 'Invalid <nil>: Invalid value: "": Checked value must be of type';
 const text: JSONSchemaProps = { type: 'string' };
 const integer: JSONSchemaProps = { type: 'integer' };
 
@@ -35,7 +37,8 @@ const choice: JSONSchemaProps = object(
 );
 
 /** Schemas of the field `x`, each with a value as JSON and the expected errors. */
-const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string[]][] = [
+type Case = readonly [schema: JSONSchemaProps, value: string, ...errors: string[]];
+const cases: readonly Case[] = [
   [integer, '5'],
   [integer, '-0'],
   [integer, '1.0'],
@@ -45,40 +48,51 @@ const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string
     integer,
     '9223372036854775808',
     'TypeInvalid x: Invalid value: "number": x in body must be of type integer: "number"',
+    `${checked} integer (default format) in x`,
   ],
-  [integer, '1e16', 'TypeInvalid x: Invalid value: "number": x in body must be of type integer: "number"'],
-  [integer, '1.5', 'TypeInvalid x: Invalid value: "number": x in body must be of type integer: "number"'],
+  [
+    integer,
+    '1e16',
+    'TypeInvalid x: Invalid value: "number": x in body must be of type integer: "number"',
+    `${checked} integer (default format) in x`,
+  ],
+  [
+    integer,
+    '1.5',
+    'TypeInvalid x: Invalid value: "number": x in body must be of type integer: "number"',
+    `${checked} integer (default format) in x`,
+  ],
   [integer, '"three"', 'TypeInvalid x: Invalid value: "string": x in body must be of type integer: "string"'],
   [integer, 'true', 'TypeInvalid x: Invalid value: "boolean": x in body must be of type integer: "boolean"'],
   [integer, 'null', 'TypeInvalid x: Invalid value: "null": x in body must be of type integer: "null"'],
   [{ ...integer, nullable: true }, 'null'],
   [{ ...integer, format: 'int32' }, '2147483647'],
   [{ ...integer, format: 'int32' }, '-2147483648'],
-  [
-    { ...integer, format: 'int32' },
-    '2147483648',
-    'Invalid x: Invalid value: 2147483648: x in body must be of type integer with format int32',
-  ],
-  [
-    { ...integer, format: 'int32' },
-    '-2147483649',
-    'Invalid x: Invalid value: -2147483649: x in body must be of type integer with format int32',
-  ],
+  [{ ...integer, format: 'int32' }, '2147483648', `${checked} integer with format int32 in x`],
+  [{ ...integer, format: 'int32' }, '-2147483649', `${checked} integer with format int32 in x`],
   [{ ...integer, format: 'int64' }, '9223372036854775807'],
+  ...['int32', 'int64'].map(
+    (format): Case => [
+      { ...integer, format },
+      '1.5',
+      `TypeInvalid x: Invalid value: "float64": x in body must be of type ${format}: "float64"`,
+      `${checked} integer with format ${format} in x`,
+    ],
+  ),
+  [{ ...integer, format: 'int32' }, 'true', 'TypeInvalid x: Invalid value: "": x in body must be of type int32: ""'],
+  [
+    { ...integer, multipleOf: 3 },
+    '4.5',
+    'TypeInvalid x: Invalid value: "number": x in body must be of type integer: "number"',
+    `${checked} integer (default format) in x`,
+    'Invalid x: Invalid value: 4.5: x in body should be a multiple of 3',
+  ],
   // As on the reference, only integers have 32 bits by their format, and only other numbers the range of a float.
   [{ type: 'number', format: 'int32' }, '3000000000'],
   [{ ...integer, format: 'float' }, '9223372036854775807'],
   [{ type: 'number', format: 'float' }, '3.4028234663852886e38'],
-  [
-    { type: 'number', format: 'float' },
-    '3.5e38',
-    'Invalid x: Invalid value: 3.5e38: x in body must be of type number with format float',
-  ],
-  [
-    { type: 'number', format: 'float' },
-    '-3.5e38',
-    'Invalid x: Invalid value: -3.5e38: x in body must be of type number with format float',
-  ],
+  [{ type: 'number', format: 'float' }, '3.5e38', `${checked} number with format float in x`],
+  [{ type: 'number', format: 'float' }, '-3.5e38', `${checked} number with format float in x`],
   [{ type: 'number', format: 'double' }, '3.5e38'],
   [{ type: 'number' }, '5'],
   [{ type: 'number' }, '1.5e300'],

@@ -21,6 +21,7 @@ import {
   formatFault,
   multipleFault,
   numberFormatFault,
+  numberFormats,
   objectFault,
   rangeFault,
   stringFault,
@@ -139,7 +140,11 @@ class Validation {
       if (validation !== undefined) this.checkCommon(validation, value);
       return;
     }
-    if (validation !== undefined) this.checkValidation(validation, kind, value, old, schema.type);
+    if (kind === 'number' || (kind === 'integer' && validation !== undefined)) {
+      const number = value as number | bigint | ExactNumber;
+      this.failWith(numberFormatFault(validation?.format ?? '', schema.type, kind === 'integer', number));
+    }
+    if (validation !== undefined) this.checkValidation(validation, kind, value, old);
     if (kind === 'object') this.visitMembers(schema, value as JsonRecord, old);
     else if (kind === 'array' && schema.items !== undefined)
       this.visitItems(schema, schema.items, value as unknown[], old);
@@ -210,7 +215,8 @@ class Validation {
       this.failType('integer,string', kind);
     } else if (!isOfType(type, kind) && !(kind === 'null' && schema.nullable)) {
       const format = schema.validation?.format ?? '';
-      const isOfFormat = kind !== 'null' && kind !== 'string' && kind !== 'array' && formatCheck(format) !== undefined;
+      const isKnown = numberFormats.has(format) || formatCheck(format) !== undefined;
+      const isOfFormat = kind !== 'null' && kind !== 'string' && kind !== 'array' && isKnown;
       if (isOfFormat) this.failType(format, goFormat(value));
       else this.failType(type, kind);
     }
@@ -224,20 +230,13 @@ class Validation {
     if (validation.enum !== undefined) this.failWith(commonFault(validation, value, this.work));
   }
 
-  private checkValidation(
-    validation: ValueValidation,
-    kind: Kind,
-    value: unknown,
-    old: unknown,
-    type?: SchemaTypeName,
-  ): void {
+  private checkValidation(validation: ValueValidation, kind: Kind, value: unknown, old: unknown): void {
     if (validation.hasAlternatives) this.checkAlternatives(validation, kind, value, old);
     if (validation.enum !== undefined) this.failWith(commonFault(validation, value, this.work));
     if (kind === 'string') {
       this.failWith(stringFault(validation, value as string, this.work));
       this.failWith(formatFault(validation, value as string));
     } else if (kind === 'integer' || kind === 'number') {
-      this.failWith(numberFormatFault(validation, type, value as number | bigint | ExactNumber));
       this.failWith(multipleFault(validation, value as number | bigint | ExactNumber));
       this.failWith(rangeFault(validation, value as number | bigint | ExactNumber));
     } else if (kind === 'array') this.failWith(arrayFault(validation, value as unknown[]));
@@ -389,7 +388,7 @@ function isOfType(type: SchemaTypeName, kind: Kind): boolean {
 
 /** The name of the format that messages use for a value that has none of the schema's types. */
 function goFormat(value: unknown): string {
-  if (typeof value === 'number' && Number.isInteger(value)) return 'int64';
-  if (typeof value === 'bigint') return kindOf(value) === 'integer' ? 'int64' : 'float64';
-  return typeof value === 'number' || value instanceof ExactNumber ? 'float64' : '';
+  const kind = kindOf(value);
+  if (kind === 'integer') return 'int64';
+  return kind === 'number' ? 'float64' : '';
 }

@@ -1,4 +1,11 @@
-import { invalid, notSupported, tooLong, tooMany, typeInvalid } from '../../../base/machinery/field-error.js';
+import {
+  FieldPath,
+  invalid,
+  notSupported,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from '../../../base/machinery/field-error.js';
 import type { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
 import { canonicalText } from './comparison.js';
 import { type SchemaFault, shown } from './faults.js';
@@ -68,20 +75,30 @@ function codePoints(text: string): number {
 const maxInt32 = 2 ** 31 - 1;
 const maxFloat = 2 ** 128 - 2 ** 104;
 
-/** Checks the number formats with a smaller range than JSON: `int32` for integers, `float` for other numbers. */
+/** Where messages about the range of a number say the fault is. */
+const noPath = FieldPath.of('<nil>');
+
+/**
+ * Checks that a number is whole where the schema wants an integer, and the formats with a smaller range than JSON:
+ * `int32` of integers, `float` of other numbers. As on the reference, the fault has no field of its own.
+ */
 export function numberFormatFault(
-  { format }: ValueValidation,
+  format: string,
   type: string | undefined,
+  isWhole: boolean,
   value: number | bigint | ExactNumber,
 ): Found {
-  const isInt32 = format === 'int32' && type === 'integer';
-  if (!isInt32 && (format !== 'float' || type !== 'number')) return undefined;
+  if (type !== 'integer' && (type !== 'number' || format !== 'float')) return undefined;
   const number = Number(value);
-  const fits = isInt32 ? number >= -maxInt32 - 1 && number <= maxInt32 : Math.abs(number) <= maxFloat;
-  return fits
-    ? undefined
-    : (path, place) => invalid(path, value, `${place} in body must be of type ${type} with format ${format}`);
+  const isShort = type === 'integer' && format === 'int32';
+  const isBeyond = isShort ? number < -maxInt32 - 1 || number > maxInt32 : Math.abs(number) > maxFloat;
+  if (type === 'integer' ? isWhole && !(isShort && isBeyond) : !isBeyond) return undefined;
+  const named = numberFormats.has(format) ? `with format ${format}` : '(default format)';
+  return (_path, place) => invalid(noPath, '', `Checked value must be of type ${type} ${named} in ${place}`);
 }
+
+/** The formats of numbers, which have no check of their own. */
+export const numberFormats: ReadonlySet<string> = new Set(['int32', 'int64', 'float', 'double']);
 
 /** Checks `multipleOf`. */
 export function multipleFault({ multipleOf }: ValueValidation, value: number | bigint | ExactNumber): Found {

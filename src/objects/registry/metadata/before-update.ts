@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { FieldError } from '../../../base/machinery/field-error.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
@@ -70,9 +71,30 @@ export function beforeUpdate(
 
   const validate = subresource?.validateUpdate ?? strategy.validateUpdate?.bind(strategy);
   refuseBrokenRules(definition, meta.name ?? '', () => [
-    ...validateMetadataUpdate(meta, old.metadata, definition.strategyOptions),
+    ...metadataErrors(definition, meta, old.metadata),
     ...(validate?.(context, object, old) ?? []),
   ]);
+}
+
+/**
+ * The broken rules of changed metadata. Those of custom kinds are reported as often as in the release, whose parts each
+ * check the metadata: what holds for every object once, what holds for updates twice, and labels, annotations and
+ * owners in each of them.
+ */
+function metadataErrors(
+  definition: StoredResource,
+  meta: ApiObject['metadata'],
+  old: ApiObject['metadata'],
+): FieldError[] {
+  const errors = validateMetadataUpdate(meta, old, definition.strategyOptions);
+  if (errors.length === 0 || definition.versions[0].type.custom === undefined) return errors;
+  const isOfUpdates = ({ type, message }: FieldError) =>
+    type === 'FieldValueForbidden' || message.endsWith('field is immutable');
+  const isOfBoth = ({ field }: FieldError) => /^metadata\.(labels|annotations|ownerReferences)/.test(field);
+  const ofUpdates = errors
+    .filter((error) => isOfUpdates(error) || isOfBoth(error))
+    .map((error): FieldError => ({ ...error, isRepeated: true }));
+  return [...errors.filter((error) => !isOfUpdates(error)), ...ofUpdates, ...ofUpdates];
 }
 
 function carryField(object: ApiObject, old: ApiObject, field: string): void {
