@@ -281,8 +281,9 @@ const nullableKinds: ReadonlySet<CelType['kind']> = new Set([
   'optional',
 ]);
 
+/** Only an object whose keys can be listed may be a map without known keys. */
 function isObjectAndMap(a: CelType, b: CelType): boolean {
-  return a.kind === 'map' && a.key.kind === 'dyn' && b.kind === 'object';
+  return a.kind === 'map' && a.key.kind === 'dyn' && b.kind === 'object' && b.isClosed !== true;
 }
 
 /** A declared type with the parameters replaced by what they stand for. */

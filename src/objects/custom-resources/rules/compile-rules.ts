@@ -13,6 +13,7 @@ import {
   types,
 } from '../../cel/index.js';
 import type { StructuralSchema } from '../structural/index.js';
+import { namedType } from './named-type.js';
 import { type RuleType, ruleType } from './rule-type.js';
 import { followSchemaPath, type SchemaStep } from './schema-path.js';
 
@@ -103,10 +104,11 @@ function compileRule(
     const fault = 'rules are not possible where the schema does not say the type of the values';
     return { ...common, program: undefined, fault, message: undefined, messageFault: undefined, isTransition: false };
   }
+  const self = namedType(type.cel, 'selfType1');
   const environment: CelEnvironment = {
-    variables: { self: type.cel, oldSelf: hasOptionalOld ? optionalOf(type.cel) : type.cel },
+    variables: { self, oldSelf: hasOptionalOld ? optionalOf(self) : self },
     functions: apiFunctions,
-    declared: type.cel,
+    declared: self,
   };
   const compiled = compileText(source.rule, environment, types.bool, 'cel expression must evaluate to a bool', work);
   const message = source.messageExpression

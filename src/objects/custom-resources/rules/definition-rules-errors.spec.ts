@@ -75,7 +75,21 @@ describe('rules of a definition', () => {
       'keys of an object',
       rule({ rule: 'self.all(k, true)' }),
       [
-        `Invalid ${at}.rule Invalid value: {"Rule":"self.all(k, true)","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:1: expression of type 'object' cannot be range of a comprehension (must be list, map, or dynamic)`,
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.all(k, true)","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:1: expression of type 'selfType1' cannot be range of a comprehension (must be list, map, or dynamic)`,
+      ],
+    ],
+    [
+      'objects of different places',
+      object({ a: object({}), b: list(object({})) }, { rule: 'self.a == self.b[0]' }),
+      [
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.a == self.b[0]","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(selfType1.a, selfType1.b.@idx)'`,
+      ],
+    ],
+    [
+      'an object and a map literal',
+      object({ a: object({}) }, { rule: 'self.a == {}' }),
+      [
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.a == {}","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(selfType1.a, map(dyn, dyn))'`,
       ],
     ],
     [

@@ -67,7 +67,7 @@ describe('values of a schema in rules', () => {
     [
       'a list map',
       object({ x: pairs, y: pairs }),
-      'self.v.x == self.v.y',
+      'dyn(self.v.x) == self.v.y',
       {
         x: [
           { k: 'a', n: 1 },
@@ -82,7 +82,7 @@ describe('values of a schema in rules', () => {
     [
       'the sum of list maps',
       object({ x: pairs, y: pairs }),
-      '(self.v.x + self.v.y).map(e, e.n) == [1, 3, 4]',
+      '(dyn(self.v.x) + self.v.y).map(e, e.n) == [1, 3, 4]',
       {
         x: [
           { k: 'a', n: 1 },
@@ -97,7 +97,7 @@ describe('values of a schema in rules', () => {
     [
       'equal objects with numbers',
       object({ x: object({ n: { type: 'number' } }), y: object({ n: { type: 'number' } }) }),
-      'self.v.x == self.v.y',
+      'dyn(self.v.x) == self.v.y',
       { x: { n: 1 }, y: { n: 1 } },
     ],
     [
@@ -122,8 +122,8 @@ describe('values of a schema in rules', () => {
       ]),
     );
     const both = object({ x: object({ n: { type: 'number' } }), y: object({ n: { type: 'number' } }) });
-    assert.ok(!holds(both, 'self.v.x == self.v.y', { x: { n: 1 }, y: { n: 2 } }));
-    assert.ok(!holds(both, 'self.v.x == self.v.y', { x: { n: 1 }, y: {} }));
+    assert.ok(!holds(both, 'dyn(self.v.x) == self.v.y', { x: { n: 1 }, y: { n: 2 } }));
+    assert.ok(!holds(both, 'dyn(self.v.x) == self.v.y', { x: { n: 1 }, y: {} }));
   });
 
   it('shows of the metadata of an object its name only', () => {
