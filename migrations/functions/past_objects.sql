@@ -35,7 +35,7 @@ begin
   perform plinth.check_past(stored, p_version);
   -- A version of an object has one state only, so its row is right however far the rows are behind.
   select t.table_name, t.shown into rows_table, row_object from plinth.projected_tables t, plinth.projection p, plinth.epoch e
-    where t.resource = stored and t.visible = 'x.converted' and p.position >= 0 and p.epoch = e.epoch;
+    where t.resource = stored and t.visible = 'x.converted' and t.quiet is null and p.position >= 0 and p.epoch = e.epoch;
   return query execute format($q$
     select nullif(p.namespace, ''), p.name, p.uid, p.resource_version,
       case when %4$s is null then plinth.readable_text($1, p.data) end, %1$s

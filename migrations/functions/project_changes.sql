@@ -15,6 +15,7 @@ declare
   upto bigint;
   after bigint;
   resources text[];
+  found_any boolean;
   one plinth.projected_tables;
   total bigint := 0;
 begin
@@ -37,9 +38,13 @@ begin
   end if;
   -- When no change is left, everything up to the head is shown: the head rises without a change when a partition is
   -- closed.
-  select coalesce(max(c.resource_version), bounds.head), array_agg(distinct c.resource) into upto, resources from (
-    select x.resource_version, x.resource from plinth.changes x
-    where x.resource_version > state.position order by x.resource_version limit p_limit) c;
+  select coalesce(max(c.resource_version), bounds.head), array_agg(distinct c.resource) filter (where not c.is_quiet),
+      count(*) > 0
+    into upto, resources, found_any from (
+      select x.resource_version, x.resource, x.quiet is not null and (x.resource, x.quiet) in (
+        select t.resource, t.quiet from plinth.projected_tables t where t.quiet is not null) as is_quiet
+      from plinth.changes x
+      where x.resource_version > state.position order by x.resource_version limit p_limit) c;
   -- A table that was filled lately has a position of its own, before or after that of the others.
   for one in
     select t.* from plinth.projected_tables t where t.resource = any (resources) or t.own_position is not null
@@ -53,6 +58,6 @@ begin
   if upto > state.position then
     update plinth.projection p set position = upto where p.singleton;
   end if;
-  return query select case when resources is null then 'idle' else 'moved' end, upto, total;
+  return query select case when found_any then 'moved' else 'idle' end, upto, total;
 end
 $$;

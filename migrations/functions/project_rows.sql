@@ -1,4 +1,5 @@
--- Brings one table of rows from version p_after to p_upto: of each object that changed, the last state counts. Rows
+-- Brings one table of rows from version p_after to p_upto: of each object that changed, the last state counts. Changes
+-- that are quiet by the rule of the table are skipped, so its resource_version is that of the last other change. Rows
 -- that are newer stay, so that a table may be filled from a later state than the one it continues from. p_convert:
 -- plinth.row_object, or plinth.safe_row_object, which takes every text.
 --
@@ -35,6 +36,7 @@ begin
       select distinct on (c.namespace, c.name) c.namespace, c.name, c.uid, c.resource_version, c.type, c.data
       from plinth.changes c
       where c.resource_version > $1 and c.resource_version <= $2 and c.resource = $3
+        and c.quiet is distinct from coalesce($4, -1)
       order by c.namespace, c.name, c.resource_version desc
     ), gone as (
       delete from plinth.%1$I r using last l
@@ -62,7 +64,7 @@ begin
     select (select count(*) from gone) + (select count(*) from changed) + (select count(*) from put)
   $q$, p_table.table_name, p_table.stored, made, p_convert, p_table.visible, assigned, names, read,
     case when p_table.shown = 'r.object' then 'l.resource_version' else 'null' end)
-  into applied using p_after, p_upto, p_table.resource;
+  into applied using p_after, p_upto, p_table.resource, p_table.quiet;
   return applied;
 end
 $$;

@@ -1,7 +1,8 @@
 -- Writes many changes at once, each under its own precondition (op 0: the key is absent; 3: it is absent, and its
--- namespace exists and is not being deleted; 1 update and 2 delete: the object has version p_expected). For every
--- input, by its position from 1, returns the new version, or null and the live object that contradicted the
--- precondition (none for op 3 if the namespace was the reason, or for a create if its definition was).
+-- namespace exists and is not being deleted; 1 update and 2 delete: the object has version p_expected; 4: like 1, and
+-- the change is quiet by the first rule). For every input, by its position from 1, returns the new version, or null and
+-- the live object that contradicted the precondition (none for op 3 if the namespace was the reason, or for a create if
+-- its definition was).
 --
 -- A create with a definition (p_definition_resource, p_definition_name, p_definition_uid) needs that definition, as
 -- long as its clean-up has not begun: the clean-up writes an object named after the uid into the resource
@@ -141,7 +142,7 @@ begin
     if p_op[1] in (0, 3) then
       insert into plinth.objects (resource, namespace, name, uid, resource_version, data)
         values (p_resource[1], p_namespace[1], p_name[1], p_uid[1], drawn, image);
-    elsif p_op[1] = 1 then
+    elsif p_op[1] in (1, 4) then
       update plinth.objects o set uid = p_uid[1], resource_version = drawn, data = image
         where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
     else
@@ -149,11 +150,11 @@ begin
         where o.resource = p_resource[1] and o.namespace = p_namespace[1] and o.name = p_name[1];
     end if;
     insert into plinth.changes
-        (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
-      values (drawn, case p_op[1] when 3 then 0 else p_op[1] end, p_resource[1], p_namespace[1], p_name[1], p_uid[1],
-        image,
+        (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at, quiet)
+      values (drawn, case p_op[1] when 3 then 0 when 4 then 1 else p_op[1] end, p_resource[1], p_namespace[1],
+        p_name[1], p_uid[1], image,
         case when live.resource_version >= lowest and drawn < highest then null else live.data end,
-        live.resource_version, p_batch, clock_timestamp());
+        live.resource_version, p_batch, clock_timestamp(), case when p_op[1] = 4 then 1 end);
     if p_hint then
       perform pg_notify(hints, drawn::text);
     end if;
@@ -164,8 +165,8 @@ begin
   return query select 0::bigint, drawn_before, null::text, null::bigint, null::json;
   return query
     with tested as materialized (
-      select i.index, case i.op when 3 then 0 else i.op end as op, i.tied, i.resource, i.namespace, i.name, i.uid,
-        i.data::json as data,
+      select i.index, case i.op when 3 then 0 when 4 then 1 else i.op end as op,
+        case when i.op = 4 then 1 end as quiet, i.tied, i.resource, i.namespace, i.name, i.uid, i.data::json as data,
         o.uid as current_uid, o.resource_version as current_version, o.data as current_data,
         case
           when i.op = 0 then o.resource_version is null
@@ -211,10 +212,10 @@ begin
       where v.holds and v.op = 2 and o.resource = v.resource and o.namespace = v.namespace and o.name = v.name
     ), logged as (
       insert into plinth.changes
-        (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at)
+        (resource_version, type, resource, namespace, name, uid, data, previous, previous_version, batch, at, quiet)
       select v.version, v.op, v.resource, v.namespace, v.name, v.uid, v.data,
         case when v.current_version >= lowest and v.version < highest then null else v.current_data end,
-        v.current_version, p_batch, clock_timestamp()
+        v.current_version, p_batch, clock_timestamp(), v.quiet
       from versioned v where v.holds
     ), notified as materialized (
       select pg_notify(hints, max(v.version)::text) from versioned v having p_hint and count(v.version) > 0

@@ -1,10 +1,13 @@
 import { invariant } from '../../base/machinery/invariant.js';
 import type { Definer, Write } from '../storage.interface.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
+import { isQuiet } from './quiet-update.js';
 import type { QueuedWrite } from './write-queue.js';
 
 const OP_CODES = { create: 0, update: 1, delete: 2 } as const;
 const CREATE_IN_LIVE_NAMESPACE = 3;
+/** An update that is quiet by the first rule. Another rule needs another code. */
+const QUIET_UPDATE = 4;
 
 /**
  * A batch as the columns of `plinth.write_batch`, in the order of its arguments. A column that no write uses is null.
@@ -30,8 +33,10 @@ export function batchColumns(batch: readonly QueuedWrite[]): readonly (Buffer | 
   ];
 }
 
-function opCode({ op, inLiveNamespace }: Write): number {
-  return op === 'create' && inLiveNamespace === true ? CREATE_IN_LIVE_NAMESPACE : OP_CODES[op];
+function opCode({ op, inLiveNamespace, key, json, previousJson }: Write): number {
+  if (op === 'create' && inLiveNamespace === true) return CREATE_IN_LIVE_NAMESPACE;
+  if (op === 'update' && previousJson !== undefined && isQuiet(key.resource, previousJson, json)) return QUIET_UPDATE;
+  return OP_CODES[op];
 }
 
 /** A number for each write that tied writes share. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cutName, quoteName, quoteText } from '../../base/database/sql-text.js';
+import { quietRule } from './quiet-update.js';
 
 /** A column of a table of rows, besides those that every table has. */
 export interface RowColumn {
@@ -22,9 +23,13 @@ export interface RowTable {
   readonly columns: readonly RowColumn[];
   /** The visible part of `x.converted`. */
   readonly visible: string;
-  /** SQL for the part of `o.object` that the column `object` stores, and for the whole object of a row `r`. */
+  /** SQL for the part of `o.object` that the column `object` stores. */
   readonly stored: string;
-  readonly shown: string;
+  /**
+   * SQL for the whole object of a row `r`. Undefined where rows have none: then views read the stored objects for
+   * everything that has no column.
+   */
+  readonly shown: string | undefined;
   /** Whether `object` is indexed. */
   readonly isIndexed: boolean;
   readonly digest: string;
@@ -37,6 +42,8 @@ export interface RowShape {
   readonly hasSpec: boolean;
   /** Whether an index serves conditions on any part of the object, which makes writes expensive. */
   readonly isIndexed: boolean;
+  /** Whether objects may contain JSON that jsonb can't hold. */
+  readonly holdsAnyJson: boolean;
 }
 
 /** Columns that every view has besides those of its kind, because people filter by them. */
@@ -106,10 +113,23 @@ const spec: RowColumn = {
 /** Resources whose objects change constantly in all their parts. */
 const restless: ReadonlySet<string> = new Set(['events', 'leases', 'endpoints', 'endpointslices']);
 
+const wholeObject = { stored: 'o.object', shown: 'r.object' };
+const splitObject = {
+  stored: "o.object - 'spec'",
+  shown: 'plinth.whole_object(r.object, r.spec, r.resource_version)',
+};
+
+/**
+ * PostgreSQL stores nothing out of line while the row is below 2 KB. This makes the row longer until it is compressed, to
+ * some twenty bytes.
+ */
+const filler = `${quoteText(`"${' '.repeat(2_000)}"`)}::jsonb`;
+
 /** Describes the table of a resource. */
 export function rowTable(resource: string, title: string, shape: RowShape): RowTable {
   const isRestless = restless.has(resource.split('.', 1)[0] ?? '');
   const isSplit = shape.hasSpec && !shape.isIndexed && !isRestless;
+  const isLight = !shape.isIndexed && !shape.holdsAnyJson && (isRestless || resource === 'pods');
   const columns = [
     ...everyTable,
     ...(shape.hasStatus ? [phase] : []),
@@ -120,8 +140,7 @@ export function rowTable(resource: string, title: string, shape: RowShape): RowT
   ];
   const text = {
     visible: resource === 'secrets' ? 'plinth.secret_object(x.converted)' : 'x.converted',
-    stored: isSplit ? "o.object - 'spec'" : 'o.object',
-    shown: isSplit ? 'plinth.whole_object(r.object, r.spec, r.resource_version)' : 'r.object',
+    ...(isLight ? { stored: isSplit ? filler : 'null::jsonb', shown: undefined } : isSplit ? splitObject : wholeObject),
     isIndexed: shape.isIndexed || !(isSplit || isRestless),
   };
   // Raise the number when the functions in the expressions return something else.
@@ -192,10 +211,10 @@ where s.resource = ${quoteText(resource)}`,
     ...(isIndexed ? [`create index on ${at} using gin (object jsonb_path_ops)`] : []),
     `analyze ${at}`,
     `insert into plinth.projected_tables
-  (resource, table_name, digest, columns, expressions, kept, visible, stored, shown, own_position)
+  (resource, table_name, digest, columns, expressions, kept, visible, stored, shown, quiet, own_position)
 select ${quoteText(resource)}, ${quoteText(name)}, ${quoteText(table.digest)}, ${list(columns.map((one) => one.name))},
   ${list(columns.map((one) => one.expression))}, ${list(kept.map((one) => one.name))}, ${quoteText(visible)},
-  ${quoteText(stored)}, ${quoteText(shown)}, b.head
+  ${quoteText(stored)}, ${quoteText(shown ?? 'r.object')}, ${shown === undefined ? quietRule : 'null'}, b.head
 from plinth.log_bounds() b`,
     `insert into plinth.projection (position, epoch) select b.head, e.epoch from plinth.log_bounds() b, plinth.epoch e
 on conflict do nothing`,

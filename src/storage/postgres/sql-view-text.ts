@@ -71,6 +71,7 @@ export function sqlView(source: SqlViewSource): SqlViewForms {
   const shape = {
     hasStatus: !isSecret && fields.some(({ field }) => field === 'status'),
     hasSpec: own.some(([column, expression]) => column === 'spec' && expression === fieldExpression('spec', 'jsonb')),
+    holdsAnyJson,
   };
   const rows = rowTable(storageResource, source.name, { ...shape, isIndexed: false });
   const indexedRows = rowTable(storageResource, source.name, { ...shape, isIndexed: true });
@@ -102,9 +103,10 @@ where o.resource = ${quoteText(storageResource)}`;
   };
   const ofRows = (table: RowTable, tableName: string) => {
     const stored = new Map(table.columns.map((column) => [column.name, column]));
+    const live = table.shown === undefined ? liveState(storageResource, tableName) : undefined;
     const fromObject = ([column, expression]: Column): Column => [
       column,
-      expression.replaceAll('d.object', 'o.object'),
+      expression.replaceAll('d.object', live === undefined ? 'o.object' : `(${live.object})`),
     ];
     const fromRow = (column: Column): Column =>
       stored.has(column[0]) ? [column[0], `o.${quoteName(column[0])}`] : fromObject(column);
@@ -115,11 +117,14 @@ where o.resource = ${quoteText(storageResource)}`;
       return shows('jsonb') || shows('text') || shows('time') ? fromRow(column) : fromObject(column);
     };
     const columns: readonly Column[] = [
-      ...key,
+      ...key.map(
+        (column): Column =>
+          live !== undefined && column[0] === 'resource_version' ? [column[0], live.version] : column,
+      ),
       ...metadataColumns.map(fromRow),
       ...(isSecret ? secretColumns.map(fromRow) : own.map(fromField)),
       ...shown.map(({ name }) => [name, `o.${quoteName(name)}`] as const),
-      ['object', table.shown.replaceAll(/\br\./g, 'o.')],
+      ['object', live?.object ?? (table.shown ?? '').replaceAll(/\br\./g, 'o.')],
     ];
     return `${selectOf(columns)}\nfrom plinth.${quoteName(tableName)} o`;
   };
@@ -131,6 +136,34 @@ where o.resource = ${quoteText(storageResource)}`;
     ofRows: (table, tableName) =>
       withDigest({ name, storageResource, query: ofRows(table, tableName), comment, needsBarrier: false }),
   };
+}
+
+/**
+ * The version and the whole object of a row `o` without a copy of the object. The row shows a position of the log, and so
+ * must they: the object may have changed since, and then the first change after the position has the state before it.
+ * Where the log does not reach back to the position, as after a long time without the loop, it is the present state.
+ *
+ * Queries that need neither read only the rows: sub-selects of columns that are not asked for are not run.
+ */
+function liveState(resource: string, tableName: string): { readonly version: string; readonly object: string } {
+  const position = `(select coalesce(t.own_position, nullif(p.position, -1))
+      from plinth.projected_tables t, plinth.projection p where t.table_name = ${quoteText(tableName)})`;
+  const isSame = (row: string) =>
+    `${row}.resource = ${quoteText(resource)} and ${row}.namespace = o.namespace and ${row}.name = o.name`;
+  const isLater = `${isSame('c')} and c.resource_version > ${position}`;
+  // One of the three has a row.
+  const state = (value: string) => `(select ${value} from (
+    select l.data, l.resource_version as version from plinth.objects l
+    where ${isSame('l')} and l.resource_version <= ${position}
+    union all
+    (select coalesce(c.previous, (select b.data from plinth.changes b where b.resource_version = c.previous_version)),
+      c.previous_version from plinth.changes c where ${isLater} order by c.resource_version limit 1)
+    union all
+    select l.data, l.resource_version from plinth.objects l
+    where ${isSame('l')} and (l.resource_version <= ${position}) is not true
+      and not exists (select from plinth.changes c where ${isLater})
+    limit 1) s)`;
+  return { version: state('s.version'), object: state("plinth.shown_object('', s.data, s.version)") };
 }
 
 function withDigest(view: Omit<SqlView, 'digest'>): SqlView {
