@@ -77,23 +77,27 @@ export async function checkGrpc(
   const { Client, credentials } = (await import('@grpc/grpc-js')).default;
   const host = address.includes(':') ? `[${address}]` : address;
   const client = new Client(`${host}:${port}`, credentials.createInsecure());
-  const deadline = Date.now() + timeoutMs;
   const time = `${timeoutMs / 1000}s`;
+  using timeout = new PatientTimeout(timeoutMs);
+  const { signal } = timeout;
   try {
-    const failure = await new Promise((resolve) => client.waitForReady(deadline, resolve));
-    if (failure) {
+    const isConnected = await new Promise<boolean>((resolve) => {
+      signal.addEventListener('abort', () => resolve(false), { once: true });
+      client.waitForReady(Number.POSITIVE_INFINITY, (error) => resolve(error === undefined));
+    });
+    if (!isConnected) {
       const output = `timeout: failed to connect service "${host}:${port}" within ${time}: context deadline exceeded`;
       return { outcome: 'failure', output };
     }
     return await new Promise((resolve) => {
-      client.makeUnaryRequest(
+      const call = client.makeUnaryRequest(
         '/grpc.health.v1.Health/Check',
         (value: { service: string }) => healthRequest.encode(value),
         (bytes: Buffer) => healthResponse.decode(bytes),
         { service: service ?? '' },
-        { deadline },
         (error, answer) => {
-          if (error) resolve({ outcome: 'failure', output: healthFailure(error.code, error.details, time) });
+          const code = signal.aborted ? grpcCodes.deadlineExceeded : error?.code;
+          if (error) resolve({ outcome: 'failure', output: healthFailure(code ?? error.code, error.details, time) });
           else if (answer?.status === 1) resolve({ outcome: 'success', output: 'service healthy' });
           else {
             const word = healthWords[answer?.status ?? 0] ?? String(answer?.status);
@@ -101,6 +105,7 @@ export async function checkGrpc(
           }
         },
       );
+      signal.addEventListener('abort', () => call.cancel(), { once: true });
     });
   } finally {
     client.close();
