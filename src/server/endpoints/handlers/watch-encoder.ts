@@ -16,12 +16,13 @@ import { itemForm, shownItem } from '../negotiation/item-form.js';
 import { messageStart } from '../negotiation/protobuf-answer.js';
 import { protobufCodec } from '../negotiation/protobuf-codec.js';
 import { convertedChanges } from './converted-changes.js';
+import { EncodedChanges } from './encoded-changes.js';
 import type { WatchStream } from './event-stream.js';
 import type { WatchEventType, WatchedText, WatchForm } from './watch-event.js';
 import { encodeEvent, encodeObject, encodeWatched, isWork, watchedText } from './watch-form.js';
 
-/** Encoded forms of a change, by event type and form; shared by all watchers of the process. */
-const encodedChanges = new WeakMap<Change, Map<string, Buffer | Promise<Buffer>>>();
+/** By event type and form; shared by all watchers of the process. */
+const encodedChanges = new EncodedChanges(16 * 2 ** 20);
 
 /** Encoded events of a batch, by form and selection: equal watches get the same bytes. */
 const encodedBatches = new WeakMap<readonly Change[], Map<string, Buffer | undefined | Promise<Buffer | undefined>>>();
@@ -95,22 +96,14 @@ export class WatchEncoder {
     // The first event of a table watch also contains the columns, so it is only for this watcher.
     const isFirstRow = this.form.accepted.as === 'Table' && !this.tableHeadSent;
     const key = `${type}/${this.formKey}`;
-    let forms = encodedChanges.get(change);
-    if (!isFirstRow) {
-      const known = forms?.get(key);
-      if (known !== undefined) return known;
-    }
+    const known = isFirstRow ? undefined : encodedChanges.get(change, key);
+    if (known !== undefined) return known;
     // An object that left the selection is shown in its last selected state, at the version of the change.
     const left = type === 'DELETED' && change.type !== 'delete';
     const json = left ? (change.previousJson as string) : change.json;
     const bytes =
       this.encodeWhole(type, change, json) ?? this.encode(type, { json, resourceVersion: change.resourceVersion });
-    if (isFirstRow) return bytes;
-    if (forms === undefined) {
-      forms = new Map();
-      encodedChanges.set(change, forms);
-    }
-    remember(forms, key, bytes);
+    if (!isFirstRow) encodedChanges.set(change, key, bytes);
     return bytes;
   }
 
