@@ -119,7 +119,11 @@ describe('a mutating webhook', () => {
     ],
     ['is no operation', ['x'], /^Internal error occurred: a JSON patch must be a list of operations/],
     ['is no JSON', 'x', /failed calling webhook "patch.hooks.test": the patch of the answer is not JSON/],
-    ['makes a wrong type', [{ op: 'add', path: '/data', value: { k: 1 } }], /left an invalid object: data/],
+    [
+      'makes a wrong type',
+      [{ op: 'add', path: '/data', value: { k: 1 } }],
+      /occurred: json: cannot unmarshal number into Go struct field ConfigMap.data of type string$/,
+    ],
     ['leaves no object', [{ op: 'replace', path: '', value: 1 }], /did not leave an object/],
     [
       'changes the kind',

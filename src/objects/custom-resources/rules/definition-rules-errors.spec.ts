@@ -93,6 +93,14 @@ describe('rules of a definition', () => {
       ],
     ],
     [
+      'a rule that does not compile, with optionalOldSelf and a message',
+      rule({ rule: 'self.b == 1', optionalOldSelf: true, messageExpression: '1' }),
+      [
+        `Invalid ${at}.rule Invalid value: {"Rule":"self.b == 1","Message":"","MessageExpression":"1","Reason":null,"FieldPath":"","OptionalOldSelf":true}: compilation failed: ERROR: <input>:1:5: undefined field 'b'`,
+        `Invalid ${at}.optionalOldSelf Invalid value: true: may not be set if oldSelf is not used in rule`,
+      ],
+    ],
+    [
       'optionalOldSelf without oldSelf',
       rule({ optionalOldSelf: true }),
       [`Invalid ${at}.optionalOldSelf Invalid value: true: may not be set if oldSelf is not used in rule`],

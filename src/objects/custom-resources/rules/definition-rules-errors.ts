@@ -161,11 +161,14 @@ function judgeRule(
     if (isTransition && uncorrelated !== undefined) {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
       errors.push(invalid(ruleAt, source.rule, detail));
-    } else if (!isTransition && source.optionalOldSelf !== undefined) {
-      const detail = 'may not be set if oldSelf is not used in rule';
-      errors.push(invalid(at.child('optionalOldSelf'), source.optionalOldSelf, detail));
     }
   }
+  if (!isTransition && source.optionalOldSelf !== undefined) {
+    const detail = 'may not be set if oldSelf is not used in rule';
+    errors.push(invalid(at.child('optionalOldSelf'), source.optionalOldSelf, detail));
+  }
+  // The message of a rule that does not compile is never evaluated.
+  if (program === undefined) return;
   const messageAt = at.child('messageExpression');
   if (messageFault !== undefined) errors.push(invalid(messageAt, shownRule(source), messageFault));
   else if (message !== undefined) {

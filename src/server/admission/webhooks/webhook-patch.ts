@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { applyJsonPatch, PatchError } from '../../../base/machinery/patch/index.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
-import { DecodeError, decode } from '../../../base/machinery/schema/index.js';
+import { DecodeError, decode, type KindType, unmarshalDetail } from '../../../base/machinery/schema/index.js';
 import { oversizedMetadata } from '../../../objects/registry/metadata/validate-metadata.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import type { ResourceAndKind, ResourceVersions } from '../matching/resource-versions.js';
@@ -37,7 +37,8 @@ export async function applyWebhookPatch(
   matched: ResourceAndKind,
   versions: ResourceVersions,
 ): Promise<Patched> {
-  const refuse = (text: string) => new WebhookMistake(`admission webhook ${JSON.stringify(hook)} ${text}`);
+  const refuse = (text: string, fault?: string) =>
+    new WebhookMistake(fault ?? `admission webhook ${JSON.stringify(hook)} ${text}`);
   if (before === undefined) {
     throw refuse('attempted to modify the object, which is not supported for this operation');
   }
@@ -50,6 +51,7 @@ export async function applyWebhookPatch(
  *
  * @param patched the changed object; not canonical
  * @param before the object as the rule saw it; not changed
+ * @param refuse makes the error of a text; `fault` is the same in the words of the release, where a value has the wrong type
  * @throws the result of `refuse`, if the result is not an object of the kind, or the object's identity changes
  */
 export async function changedObject(
@@ -58,7 +60,7 @@ export async function changedObject(
   attributes: Pick<AdmissionAttributes, 'resource' | 'subresource' | 'context'>,
   matched: ResourceAndKind,
   versions: ResourceVersions,
-  refuse: (text: string) => Error,
+  refuse: (text: string, fault?: string) => Error,
 ): Promise<Patched> {
   const { kind } = matched;
   const bodies = versions.bodiesOf(matched.resource, attributes.subresource);
@@ -105,11 +107,11 @@ function patchedBody(before: ApiObject, operations: readonly unknown[]): unknown
   }
 }
 
-function decoded(type: Parameters<typeof decode>[0], value: object, refuse: (text: string) => Error): ApiObject {
+function decoded(type: KindType, value: object, refuse: (text: string, fault?: string) => Error): ApiObject {
   try {
     return decode(type, value).value as ApiObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refuse(`left an invalid object: ${error.message}`);
+    throw refuse(`left an invalid object: ${error.message}`, unmarshalDetail(type, error));
   }
 }
