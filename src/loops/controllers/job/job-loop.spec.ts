@@ -163,6 +163,7 @@ describe('the job loop', () => {
     });
     await jobs.active('asleep', 0);
     const again = await jobs.until('asleep', 'suspended', (job) => hasCondition(job, 'Suspended'));
+    assert.equal(again.status.startTime, undefined);
     assert.equal(again.status.failed, undefined);
     assert.equal((await jobs.events('asleep', 'Resumed')).message, 'Job resumed');
     assert.equal((await jobs.events('asleep', 'Suspended')).message, 'Job suspended');

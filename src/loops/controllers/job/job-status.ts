@@ -108,12 +108,13 @@ function setIndexes({ failedIndexes }: JobState, status: JobStatus, completed: I
   if (failedIndexes !== undefined) status.failedIndexes = failedIndexes.toString();
 }
 
-/** A resumed job starts again: its deadline counts from then on. */
+/** A suspended job has not started; a resumed one starts again, and its deadline counts from then on. */
 function setSuspended({ job }: JobState, status: JobStatus, now: number): JobCondition | undefined {
   const suspended = isSuspended(job);
   const old = status.conditions?.find(({ type }) => type === 'Suspended');
   if (suspended ? old?.status === 'True' : old === undefined || old.status === 'False') return undefined;
-  if (!suspended) status.startTime = formatTime(now);
+  if (suspended) delete status.startTime;
+  else status.startTime = formatTime(now);
   return setCondition(
     status,
     suspended

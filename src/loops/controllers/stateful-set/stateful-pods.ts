@@ -55,7 +55,6 @@ export function newPod(
   ordinal: number,
 ): DeepPartial<StoredPod> {
   const { metadata, spec } = podFromTemplate(set, template);
-  const { generateName: _generateName, ...rest } = metadata;
   const name = podName(set, ordinal);
   const claimed = (set.spec.volumeClaimTemplates ?? []).map((claim) => ({
     name: claim.metadata?.name ?? '',
@@ -66,7 +65,8 @@ export function newPod(
   const volumes = [...claimed, ...(cloneJson(others) as Volume[])];
   return {
     metadata: {
-      ...rest,
+      // Like the names that other loops choose, so that clients find the owner of a pod in the same way.
+      ...metadata,
       name,
       labels: { ...metadata.labels, ...identityLabels(names, name, ordinal), [revisionLabel]: revision },
     },

@@ -158,7 +158,7 @@ describe('stateful sets', () => {
     });
     const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: set.metadata.uid };
     assert.deepEqual(first?.metadata.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: true }]);
-    assert.equal(first?.metadata.generateName, undefined);
+    assert.equal(first?.metadata.generateName, 'db-');
     assert.equal(first?.spec.hostname, 'db-0');
     assert.equal(first?.spec.subdomain, 'svc');
     assert.deepEqual(first?.spec.volumes?.[0], { name: 'data', persistentVolumeClaim: { claimName: 'data-db-0' } });
