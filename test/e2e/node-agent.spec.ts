@@ -12,6 +12,7 @@ import { AgentProcess } from './support/agent-process.js';
 import type { AgentScene } from './support/agent-scene.js';
 import type { ApiClient } from './support/api-client.js';
 import { csiCases } from './support/csi-cases.js';
+import { endCases } from './support/end-cases.js';
 import { hookCases } from './support/hook-cases.js';
 import { Kubectl } from './support/kubectl.js';
 import { resizeCases } from './support/resize-cases.js';
@@ -418,6 +419,8 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
   csiCases(() => scene);
 
   hookCases(() => scene);
+
+  endCases(() => scene);
 
   resizeCases(() => scene);
 

@@ -273,8 +273,8 @@ class Scene {
   }
 
   /**
-   * A runtime that is killed while it makes a sandbox does not know its network any more; the agent removes that after five minutes. A
-   * namespace without an address stays: nothing says whose it is.
+   * A runtime that is killed while it makes a sandbox does not know its network any more; the agent removes that after five minutes, and
+   * after ten a namespace that was left empty, for which nobody waits here.
    */
   private async checkNetworks(): Promise<void> {
     const taken = async () => {

@@ -34,8 +34,9 @@ describe('LostNetworks', () => {
       },
       runtime: { listSandboxes: async () => listed.map((id) => ({ id })) as never },
       machine: {
-        namespaces: async () => namespaces,
-        isUsed: async (name) => used.has(name),
+        namespaces: async () => [...namespaces.keys()],
+        addresses: async (name) => namespaces.get(name),
+        unused: async (names) => names.filter((name) => !used.has(name)),
         removeNamespace: async (name) => void done.push(`namespace ${name}`),
         release: async (id, ranges) => void done.push(`${id} of ${ranges.join()}`),
       },
@@ -90,6 +91,22 @@ describe('LostNetworks', () => {
     assert.deepEqual(done, ['namespace cni-2', 'gone of 10.244.1.0/24,fd00:1::/64']);
   });
 
+  it('removes namespaces that nobody is in and that are still empty ten minutes later', async () => {
+    namespaces.set('cni-empty', []).set('cni-used', []).set('cni-other', ['127.0.0.1', '192.0.2.1']);
+    used.add('cni-used');
+    await lost.look();
+    namespaces.set('cni-new', []);
+    await lookLater();
+    assert.deepEqual(done, []);
+    await lookLater();
+    assert.deepEqual(done, ['namespace cni-empty']);
+    namespaces.delete('cni-empty');
+    namespaces.set('cni-new', ['127.0.0.1', '10.244.1.9']);
+    await lookLater();
+    await lookLater();
+    assert.deepEqual(done, ['namespace cni-empty']);
+  });
+
   it('touches no addresses of others, and no networks that other programs have configured', async () => {
     await record('10.244.2.3', 'neighbour');
     await record('10.244.1.4', '../../etc');
@@ -99,9 +116,9 @@ describe('LostNetworks', () => {
     await lookLater();
     assert.deepEqual(done, []);
     await record('10.244.1.3', 'gone');
+    namespaces.set('cni-empty', []);
     ownRanges = [];
-    await lost.look();
-    await lookLater();
+    for (let look = 0; look < 4; look++) await lookLater();
     assert.deepEqual(done, []);
   });
 });

@@ -11,7 +11,7 @@ import type { PodNetwork } from './pod-network.js';
 export interface LostNetworksDependencies {
   readonly network: Pick<PodNetwork, 'ownRanges'>;
   readonly runtime: Pick<ContainerRuntime, 'listSandboxes'>;
-  readonly machine: Pick<MachineNetworks, 'namespaces' | 'isUsed' | 'removeNamespace' | 'release'>;
+  readonly machine: Pick<MachineNetworks, 'namespaces' | 'addresses' | 'unused' | 'removeNamespace' | 'release'>;
   /** Where the plugin records addresses in use; undefined: in its default folder. */
   readonly addressesFolder: string | undefined;
   readonly timers: Pick<Timers, 'elapsed'>;
@@ -22,6 +22,8 @@ export interface LostNetworksDependencies {
 const usualFolder = '/var/lib/cni/networks';
 /** A sandbox has its address before the runtime lists it; that long it may take on a busy machine. */
 const lostAfterMs = 300_000;
+/** A namespace is empty for a moment before its interfaces are made. */
+const emptyLooksMs = 600_000;
 const sandboxId = /^[A-Za-z0-9][\w.-]*$/;
 
 /**
@@ -32,11 +34,23 @@ const sandboxId = /^[A-Za-z0-9][\w.-]*$/;
 export class LostNetworks {
   /** When an address of a sandbox that the runtime does not list was first seen, by the id of the sandbox. */
   private readonly unknownSince = new Map<string, number>();
+  /** The empty namespaces at the last look for them. */
+  private emptyBefore: ReadonlySet<string> = new Set();
+  private emptyDueAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly dependencies: LostNetworksDependencies) {}
 
-  /** Removes networks whose sandboxes have been unknown for five minutes. */
+  /** Removes networks whose sandboxes have been unknown for five minutes, and namespaces that have been empty for ten. */
   async look(): Promise<void> {
+    const { network, timers } = this.dependencies;
+    if (network.ownRanges.length === 0) return;
+    await this.lookAtAddresses();
+    if (timers.elapsed() < this.emptyDueAt) return;
+    this.emptyDueAt = timers.elapsed() + emptyLooksMs;
+    await this.lookForEmpty();
+  }
+
+  private async lookAtAddresses(): Promise<void> {
     const { runtime, machine } = this.dependencies;
     const records = await this.ownRecords();
     const known = new Set(records.size === 0 ? [] : (await runtime.listSandboxes()).map(({ id }) => id));
@@ -45,8 +59,25 @@ export class LostNetworks {
     }
     const lost = [...records].filter(([id]) => !known.has(id) && this.isLost(id));
     if (lost.length === 0) return;
-    const namespaces = await machine.namespaces();
+    const namespaces = new Map<string, readonly string[]>();
+    for (const name of await machine.namespaces()) namespaces.set(name, (await machine.addresses(name)) ?? []);
     for (const [id, addresses] of lost) await this.remove(id, addresses, namespaces);
+  }
+
+  /** A runtime that is killed before it has made the interfaces of a sandbox leaves a namespace that nothing names. */
+  private async lookForEmpty(): Promise<void> {
+    const { machine, logger } = this.dependencies;
+    const empty = new Set<string>();
+    for (const name of await machine.unused(await machine.namespaces())) {
+      if ((await machine.addresses(name))?.length !== 0) continue;
+      if (!this.emptyBefore.has(name)) {
+        empty.add(name);
+        continue;
+      }
+      await machine.removeNamespace(name);
+      logger.info('an empty network namespace of a lost sandbox is removed', { namespace: name });
+    }
+    this.emptyBefore = empty;
   }
 
   private isLost(id: string): boolean {
@@ -66,7 +97,7 @@ export class LostNetworks {
     if (found !== undefined) {
       const [name] = found;
       // What still runs there ends with its pod.
-      if (await machine.isUsed(name)) return;
+      if ((await machine.unused([name])).length === 0) return;
       await machine.removeNamespace(name);
     }
     await machine.release(id, network.ownRanges);
@@ -83,7 +114,7 @@ export class LostNetworks {
       ranges.addSubnet(address, Number(prefix), familyOf(address));
     }
     const folder = join(addressesFolder, networkName);
-    for (const address of network.ownRanges.length === 0 ? [] : await fs.readdir(folder).catch(() => [])) {
+    for (const address of await fs.readdir(folder).catch(() => [])) {
       if (isIP(address) === 0 || !ranges.check(address, familyOf(address))) continue;
       const [id = ''] = (await fs.readFile(join(folder, address), 'utf8').catch(() => '')).split(/\r?\n/);
       if (sandboxId.test(id)) records.set(id, [...(records.get(id) ?? []), address]);

@@ -19,27 +19,30 @@ const longestMs = 30_000;
 export class MachineNetworks {
   constructor(private readonly options: Pick<PodNetworkOptions, 'bridge' | 'addressesFolder'>) {}
 
-  /** The addresses in each network namespace of a pod. @throws Error without the program `ip` */
-  async namespaces(): Promise<ReadonlyMap<string, readonly string[]>> {
-    const found = new Map<string, readonly string[]>();
-    for (const name of await fs.readdir(namespaceFolder).catch(() => [])) {
-      if (!name.startsWith(namespacePrefix)) continue;
-      const { code, output } = await run('ip', ['-n', name, '-j', 'address'], {}, '');
-      // One that was removed meanwhile has no addresses.
-      if (code === 0) found.set(name, addressesOf(output));
-    }
-    return found;
+  /** The names of all network namespaces of pods. */
+  async namespaces(): Promise<string[]> {
+    const all = await fs.readdir(namespaceFolder).catch(() => []);
+    return all.filter((name) => name.startsWith(namespacePrefix));
   }
 
-  /** Whether a process is in a namespace. */
-  async isUsed(name: string): Promise<boolean> {
-    const { ino } = await fs.stat(join(namespaceFolder, name));
+  /** The addresses in a namespace; undefined when it is gone. @throws Error without the program `ip` */
+  async addresses(name: string): Promise<readonly string[] | undefined> {
+    const { code, output } = await run('ip', ['-n', name, '-j', 'address'], {}, '');
+    return code === 0 ? addressesOf(output) : undefined;
+  }
+
+  /** Those of some namespaces that no process is in. */
+  async unused(names: readonly string[]): Promise<string[]> {
+    const used = new Set<string>();
     for (const id of await fs.readdir('/proc')) {
-      if (!/^\d+$/.test(id)) continue;
-      const link = await fs.readlink(`/proc/${id}/ns/net`).catch(() => '');
-      if (link === `net:[${ino}]`) return true;
+      if (/^\d+$/.test(id)) used.add(await fs.readlink(`/proc/${id}/ns/net`).catch(() => ''));
     }
-    return false;
+    const unused: string[] = [];
+    for (const name of names) {
+      const found = await fs.stat(join(namespaceFolder, name)).catch(() => undefined);
+      if (found !== undefined && !used.has(`net:[${found.ino}]`)) unused.push(name);
+    }
+    return unused;
   }
 
   /** Removes a namespace, and with it the interfaces in it and their other ends. @throws Error */

@@ -1,5 +1,5 @@
 import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
-import type { Pod, PodPhase } from '../../../objects/apis/core/v1/pod.types.js';
+import type { Pod, PodPhase, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { declaredContainers, isRestarted, restartingAllReason, roleOfInit } from './pod-form.js';
 
 /** Statuses of the init containers and of the other containers, which determine the phase. */
@@ -52,4 +52,10 @@ function exitOf({ state, lastState }: ContainerStatus): number | undefined {
   const ended = state.terminated ?? (state.waiting ? lastState.terminated : undefined);
   // A container that ended only because the whole pod restarts has no exit code of its own.
   return ended?.reason === restartingAllReason ? undefined : ended?.exitCode;
+}
+
+/** The phase of a pod that is over, according to its status; undefined: it goes on. */
+export function finalPhase(status: Pick<PodStatus, 'phase'> | undefined): 'Succeeded' | 'Failed' | undefined {
+  if (status?.phase === 'Succeeded') return 'Succeeded';
+  return status?.phase === 'Failed' ? 'Failed' : undefined;
 }

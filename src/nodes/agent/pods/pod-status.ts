@@ -10,7 +10,7 @@ import { podRequest } from './pod-admission.js';
 import type { ResizeState } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import { roleOfInit } from './pod-form.js';
-import { podPhase } from './pod-phase.js';
+import { finalPhase, podPhase } from './pod-phase.js';
 import { runtimeAddressesOf, usableSandbox } from './runtime-pod.js';
 
 export interface PodStatusInput extends Omit<StatusInput, 'before'> {
@@ -54,7 +54,9 @@ export function podStatus(input: PodStatusInput): PodStatus {
   const inits = containerStatuses(containers, ['init', 'sidecar']);
   const apps = containerStatuses(containers, ['app']);
   const ephemerals = containerStatuses(containers, ['ephemeral']);
-  const phase = end !== undefined ? 'Failed' : podPhase({ pod, inits, apps, isOver: input.isOver });
+  // Loops take a pod that has failed for gone, so it never comes back from a final phase, whoever has set that.
+  const phase =
+    finalPhase(pod.status) ?? (end === undefined ? podPhase({ pod, inits, apps, isOver: input.isOver }) : 'Failed');
   const { generation } = pod.metadata;
   return {
     ...(generation ? { observedGeneration: generation } : {}),

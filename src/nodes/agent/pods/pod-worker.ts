@@ -4,6 +4,7 @@ import { PodAllocation } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import { graceSeconds, podUid } from './pod-form.js';
 import { PodKiller } from './pod-killer.js';
+import { finalPhase } from './pod-phase.js';
 import { PodSync } from './pod-sync.js';
 import type { RuntimePod } from './runtime-pod.js';
 import { mayRun, usableSandbox } from './runtime-pod.js';
@@ -54,11 +55,7 @@ export class PodWorker {
     });
     this.sync = new PodSync(shared, pod, this.allocation);
     this.killer = new PodKiller(shared);
-    if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') {
-      const { reason, message = '', containerStatuses } = pod.status;
-      this.end = reason ? { reason, message, isRefused: (containerStatuses ?? []).length === 0 } : undefined;
-      this.beginEnding();
-    }
+    this.takeFinalPhase();
     this.takeDeletion();
     if (!isStatic) this.writer.aim(targetOf(pod));
   }
@@ -95,9 +92,21 @@ export class PodWorker {
   /** The declaration, or the status in the API, has changed. */
   update(pod: Pod): void {
     this.pod = pod;
-    if (this.status !== undefined && contradicts(pod.status, this.status)) this.writer.contradict();
+    // What the pod is from now on is written when its containers begin to end.
+    const ends = this.takeFinalPhase();
+    if (!ends && this.status !== undefined && contradicts(pod.status, this.status)) this.writer.contradict();
     this.takeDeletion();
     this.changed();
+  }
+
+  /** A pod that has failed or succeeded in the API ends, whoever has written that. Returns whether it begins to. */
+  private takeFinalPhase(): boolean {
+    const { status } = this.pod;
+    if (this.phase !== 'running' || this.isStatic || finalPhase(status) === undefined) return false;
+    const { reason, message = '', containerStatuses } = status ?? {};
+    this.end = reason ? { reason, message, isRefused: (containerStatuses ?? []).length === 0 } : undefined;
+    this.beginEnding();
+    return true;
   }
 
   private takeDeletion(): void {
