@@ -76,8 +76,8 @@ const maxMessageLength = 4096;
 /** Thrown by the first error above the limit: nobody wants to read more. */
 class TooManyErrors extends Error {}
 
-/** Converts a wrong value, an object or a list, to the form that messages show. */
-export type ShownValue = (path: FieldPath, value: object) => unknown;
+/** Converts a wrong value, an object or a list or an absent one, to the form that messages show. */
+export type ShownValue = (path: FieldPath, value: object | null | undefined) => unknown;
 
 interface Collection {
   readonly errors: FieldError[];
@@ -216,8 +216,8 @@ export function relocated(error: FieldError, path: FieldPath): FieldError {
 }
 
 function format(path: FieldPath, value: unknown): string {
-  const isObject = typeof value === 'object' && value !== null;
-  return formatGoValue(isObject ? (collection?.shown?.(path, value) ?? value) : value);
+  const isConverted = typeof value === 'object' || value === undefined;
+  return formatGoValue(isConverted ? (collection?.shown?.(path, value) ?? value) : value);
 }
 
 function withDetail(head: string, detail: string): string {

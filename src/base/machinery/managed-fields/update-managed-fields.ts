@@ -13,7 +13,7 @@ import {
   union,
   zeroObject,
 } from '../field-set/index.js';
-import type { KindType } from '../schema/index.js';
+import { emptyListPaths, givenBody, type KindType } from '../schema/index.js';
 import {
   encodeOwners,
   isReset,
@@ -77,8 +77,21 @@ export function updateManagedFields(
   const sent = next.metadata.managedFields;
   const owners = ownersBefore(live?.metadata.managedFields, sent);
   if (live !== undefined && owners.length === 0 && !isReset(sent)) return undefined;
-  const comparison = compareTracked(type, live, next, options);
+  const compared = compareTracked(type, live, next, options);
+  const comparison = live === undefined ? withEmptyLists(type, next, compared, options) : compared;
   return encodeOwners(ownersAfterUpdate(owners, live, next, comparison, options));
+}
+
+/** The creator of an object also owns lists that it sent as empty ones, and that the object always has. */
+function withEmptyLists(type: KindType, next: ApiObject, compared: Comparison, rules: OwnershipRules): Comparison {
+  const body = givenBody(next);
+  if (body === undefined) return compared;
+  let { changed } = compared;
+  for (const path of emptyListPaths(type, body)) {
+    const field = path.reduceRight<FieldSet>((below, name) => ({ [`f:${name}`]: below }), {});
+    changed = union(changed, ownable(field, rules));
+  }
+  return { ...compared, changed };
 }
 
 /** Compares without the fields that the write can't change. */

@@ -11,6 +11,8 @@ import type { CustomKindForm, CustomType, Field, SchemaType, StructType, Variant
 export interface DecodeState {
   /** Some struct had an unknown field. */
   hasUnknown: boolean;
+  /** Some list was given, but empty, and the canonical form does not show that. */
+  hasEmptyList: boolean;
   /** The current nesting depth of types that contain themselves. */
   depth: number;
   /** See {@link DecodeOptions}. */
@@ -191,8 +193,12 @@ function compileFields(type: StructType): Decoder {
       value = (fieldDecoders[i] as Decoder)(raw, state);
       const gate = gates[i];
       if (gate !== undefined && !isFieldGateOpen(gate)) continue;
-      if (droppable[i] === true && isZero(value)) continue;
-      output[name] = emptiable[i] === true && isZero(value) ? null : value;
+      if ((droppable[i] === true || emptiable[i] === true) && isZero(value)) {
+        if (Array.isArray(value)) state.hasEmptyList = true;
+        if (droppable[i] === true) continue;
+        value = null;
+      }
+      output[name] = value;
     }
     return output;
   };
@@ -314,7 +320,7 @@ export function zeroMaker(type: SchemaType): () => unknown {
       return () => null;
     case 'struct': {
       const empty = Object.freeze({});
-      const state: DecodeState = { hasUnknown: false, depth: 0, keepsNulls: false };
+      const state: DecodeState = { hasUnknown: false, hasEmptyList: false, depth: 0, keepsNulls: false };
       let decoder: Decoder | undefined;
       return () => {
         if (decoder === undefined) decoder = decoderOf(type);

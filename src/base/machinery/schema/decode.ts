@@ -1,6 +1,7 @@
 import { ValueFormatError } from '../values/value-format-error.js';
 import { type DecodeState, decoderOf, zeroMaker } from './compile.js';
 import { DecodeError } from './decode-error.js';
+import { rememberBody } from './given-body.js';
 import { inspect } from './inspect.js';
 import { Mismatch } from './mismatch.js';
 import type { DecodeOptions, Infer, SchemaType } from './types.js';
@@ -26,7 +27,7 @@ export function decode<S extends SchemaType>(
   input: unknown,
   { keepsNulls = false }: DecodeOptions = {},
 ): Decoded<Infer<S>> {
-  const state: DecodeState = { hasUnknown: false, depth: 0, keepsNulls };
+  const state: DecodeState = { hasUnknown: false, hasEmptyList: false, depth: 0, keepsNulls };
   let value: unknown;
   try {
     value = input === null || input === undefined ? zeroMaker(type)() : decoderOf(type)(input, state);
@@ -35,6 +36,7 @@ export function decode<S extends SchemaType>(
     const { fault } = inspect(type, input);
     throw new DecodeError(fault?.path ?? '', fault?.detail ?? error.message);
   }
+  if (state.hasEmptyList && typeof value === 'object' && value !== null) rememberBody(value, input);
   return {
     value: value as Infer<S>,
     unknownFields: state.hasUnknown ? inspect(type, input).unknownFields : none,

@@ -26,6 +26,7 @@ export * from './decode-error.js';
 export { exceedsDepth, maxDepth, maxSelfNesting } from './depth.js';
 export * from './duplicate-keys.js';
 export { isFieldGateOpen, openFieldGates } from './field-gates.js';
+export { emptyListPaths, givenBody } from './given-body.js';
 export * from './openapi-builder.js';
 export * from './types.js';
 export { restoreDetail, unmarshalDetail } from './unmarshal-error.js';

@@ -1,21 +1,24 @@
 import { jsonFields, resolveType } from './access.js';
+import { isEmptyList, memberOf } from './given-body.js';
 import type { Field, SchemaType, StructType } from './types.js';
 
 /**
  * The form of a value in messages of the API's release: a struct with every field in declared order, absent ones as
  * null or zero, by the names of the release's own types (`AppProtocol`, `IP`). Metadata types keep their JSON form.
  * Undefined for a value that is not of the type.
+ *
+ * @param given the value as a client sent it, if that had empty lists
  */
-export function structForm(type: SchemaType, value: unknown): unknown {
+export function structForm(type: SchemaType, value: unknown, given?: unknown): unknown {
   const resolved = resolveType(type);
-  if (value === undefined || value === null) return null;
+  if (value === undefined || value === null) return resolved.type === 'list' && isEmptyList(given) ? given : null;
   switch (resolved.type) {
     case 'list':
       return Array.isArray(value) ? formsOf(value, resolved.element) : undefined;
     case 'map':
       return mapForm(resolved.value, value as Readonly<Record<string, unknown>>);
     case 'struct':
-      return resolved.custom === undefined ? fieldsForm(resolved, value) : undefined;
+      return resolved.custom === undefined ? fieldsForm(resolved, value, given) : undefined;
     case 'variant':
     case 'custom':
       return undefined;
@@ -40,7 +43,7 @@ function mapForm(type: SchemaType, value: Readonly<Record<string, unknown>>): un
   return forms;
 }
 
-function fieldsForm(type: StructType, value: unknown): unknown {
+function fieldsForm(type: StructType, value: unknown, sent: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const given = value as Readonly<Record<string, unknown>>;
   const fields = jsonFields(type);
@@ -48,13 +51,17 @@ function fieldsForm(type: StructType, value: unknown): unknown {
   if (Object.keys(given).some((key) => !fields.has(key) && !ofKinds.has(key))) return undefined;
   const forms: Record<string, unknown> = {};
   for (const field of fields.values()) {
-    const form = given[field.name] === undefined ? absentForm(field) : structForm(field.type, given[field.name]);
+    const form = fieldForm(field, given[field.name], memberOf(sent, field.name));
     if (form === undefined) return undefined;
     // The release's types embed metadata: its fields appear as fields of the object.
     if (field.name === 'metadata') Object.assign(forms, form);
     else forms[ownNamesOf[type.name]?.[field.name] ?? ownNames[field.name] ?? exportedName(field.name)] = form;
   }
   return forms;
+}
+
+function fieldForm(field: Field, value: unknown, given: unknown): unknown {
+  return value === undefined && !isEmptyList(given) ? absentForm(field) : structForm(field.type, value, given);
 }
 
 /** Neither kind nor apiVersion is shown for an object inside another one. */

@@ -62,7 +62,7 @@ export function beforeCreate(
   if (isolatesStatus(definition)) resetStatus(object);
   strategy.prepareForCreate?.(context, object);
 
-  refuseBrokenRules(definition, meta.name ?? '', () => [
+  refuseBrokenRules(definition, object, () => [
     ...validateMetadata(meta, definition.namespaced, strategy.validateName ?? subdomainName, strategyOptions),
     ...(strategy.validate?.(context, object) ?? []),
   ]);

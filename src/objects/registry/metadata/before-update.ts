@@ -70,7 +70,7 @@ export function beforeUpdate(
   }
 
   const validate = subresource?.validateUpdate ?? strategy.validateUpdate?.bind(strategy);
-  refuseBrokenRules(definition, meta.name ?? '', () => [
+  refuseBrokenRules(definition, object, () => [
     ...metadataErrors(definition, meta, old.metadata),
     ...(validate?.(context, object, old) ?? []),
   ]);

@@ -11,7 +11,7 @@ const definition = { group: '', kind: 'Thing', resource: 'things', versions: [{ 
 
 function refusal(check: () => FieldError[]): StatusError {
   try {
-    refuseBrokenRules(definition as unknown as StoredResource, 'a', check);
+    refuseBrokenRules(definition as unknown as StoredResource, { metadata: { name: 'a' } }, check);
   } catch (error) {
     assert.ok(error instanceof StatusError);
     return error;

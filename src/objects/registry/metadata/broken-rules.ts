@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { collectErrors, type FieldError, forbidden, rootPath } from '../../../base/machinery/field-error.js';
 import { shownValue } from '../../../base/machinery/schema/shown-value.js';
 import { invalidError } from '../../../base/machinery/status-error.js';
@@ -13,14 +14,14 @@ const maxErrors = 1000;
  * Throws a 422 when `check` finds broken rules. An object of the largest size can break hundreds of thousands of rules,
  * so the check ends at a thousand.
  */
-export function refuseBrokenRules(definition: StoredResource, name: string, check: () => FieldError[]): void {
+export function refuseBrokenRules(definition: StoredResource, object: ApiObject, check: () => FieldError[]): void {
   let found: ReturnType<typeof collectErrors>;
   try {
-    found = collectErrors(maxErrors, check, shownValue(definition.versions[0].type));
+    found = collectErrors(maxErrors, check, shownValue(definition.versions[0].type, object));
   } catch (error) {
     if (!(error instanceof RangeError) || error.message !== stackMessage) throw error;
     found = { errors: [forbidden(rootPath, 'the object breaks too many rules to list them')], hasMore: false };
   }
   const { errors, hasMore } = found;
-  if (errors.length > 0) throw invalidError(storedGroupKind(definition), name, errors, hasMore);
+  if (errors.length > 0) throw invalidError(storedGroupKind(definition), object.metadata.name ?? '', errors, hasMore);
 }
