@@ -3,6 +3,7 @@ import { decodeCbor } from '../../../base/machinery/cbor/index.js';
 import { formatGoValue } from '../../../base/machinery/go-format.js';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { parseExactJson } from '../../../base/machinery/json/exact-numbers.js';
+import { mergedJson } from '../../../base/machinery/json/merged-json.js';
 import { NestingError } from '../../../base/machinery/json/nesting-error.js';
 import { countKeys, surveyJson } from '../../../base/machinery/json/survey.js';
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
@@ -63,8 +64,9 @@ export function bodyFormat(contentType: string | undefined, accept: AcceptNegoti
  * Parses a body into plain values; throws a SyntaxError whose message can be shown to clients.
  *
  * @param duplicates receives the duplicate keys, except for CBOR, where they are a fault
+ * @param merges whether values under equal keys of JSON are merged; default: the last one counts
  */
-export function parseBody(body: Buffer, format: PlainFormat, duplicates?: DuplicateFields): unknown {
+export function parseBody(body: Buffer, format: PlainFormat, duplicates?: DuplicateFields, merges = false): unknown {
   if (format === 'cbor') return decodeCbor(body);
   const fault = faultOfBody(body);
   if (fault !== undefined) throw fault;
@@ -77,8 +79,9 @@ export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplic
     const plain = JSON.parse(text) as unknown;
     const value = mayHaveExactNumbers ? parseExactJson(text, plain) : plain;
     // The parser keeps only the last of equal keys, so the counts differ if there are duplicates.
-    if (duplicates !== undefined && countKeys(value) !== keys) duplicates.paths.push(...findDuplicateKeys(text));
-    return value;
+    if ((duplicates === undefined && !merges) || countKeys(value) === keys) return value;
+    duplicates?.paths.push(...findDuplicateKeys(text));
+    return merges ? mergedJson(text) : value;
   } catch (cause) {
     throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text)}`, { cause });
   }
@@ -136,7 +139,8 @@ export function decodeBody(
   const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
   let input: unknown;
   try {
-    input = parseBody(body, format, duplicates);
+    // Custom objects are not decoded into structures: of their equal keys the last one counts.
+    input = parseBody(body, format, duplicates, type.custom === undefined);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const place = format === 'yaml' ? '' : "couldn't get version/kind; ";
