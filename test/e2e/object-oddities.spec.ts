@@ -284,7 +284,7 @@ describe('metadata that says too much', () => {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
       metadata: { name: 'placed', namespace: 'default' },
-      rules: [],
+      rules: [{ verbs: ['get'], nonResourceURLs: ['/placed'] }],
     };
     const answers = [
       await client.post(path, body),
