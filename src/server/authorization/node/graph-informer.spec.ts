@@ -76,13 +76,16 @@ describe('the informer of the graph', () => {
       spec: { claimRef: { namespace: 'ns', name: 'c' }, rbd: { secretRef: { name: 'of-volume' } } },
     });
     await put('volumeattachments.storage.k8s.io', 'va', { spec: { nodeName: 'n2' } });
+    await put('podcertificaterequests.certificates.k8s.io', 'pcr', { spec: { nodeName: 'n2' } }, 'ns');
     const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }];
     await put('pods', 'with-claim', { spec: { nodeName: 'n2', containers: [], volumes } }, 'ns');
     await informer.catchUp();
     assert.equal(graph.refersTo('n2', secret('new')), true);
     assert.equal(graph.refersTo('n2', secret('of-volume')), true);
     assert.equal(graph.usesVolume('n2', 'pv'), true);
-    assert.equal(graph.isAttachedTo('n2', 'va'), true);
+    assert.equal(graph.attachments.isOf('n2', 'va'), true);
+    assert.equal(graph.certificateRequests.isOf('n2', 'ns/pcr'), true);
+    assert.equal(graph.certificateRequests.isOf('n1', 'ns/pcr'), false);
     const key = { resource: 'pods', namespace: 'ns', name: 'new' };
     await storage.guaranteedUpdate(key, {}, (live) => ({ kind: 'delete', json: live?.json ?? '' }));
     await informer.catchUp();

@@ -3,6 +3,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatGroupResource } from '../../../base/machinery/group-version.js';
 import { eachInSteps, inTurns, type Steps } from '../../../base/machinery/turns.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import type { PodCertificateRequest } from '../../../objects/apis/certificates/v1/pod-certificate-request.types.js';
 import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { ResourceSlice } from '../../../objects/apis/resource/v1/resource-slice.types.js';
@@ -11,6 +12,7 @@ import { type ObjectSink, Reflector } from '../../../objects/registry/informers/
 import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
 import type { Storage, StoredObject } from '../../../storage/storage.interface.js';
 import type { NodeGraph } from './node-graph.js';
+import type { ObjectsOfNodes } from './objects-of-nodes.js';
 import { mirrorAnnotation, noReferences, type PodReferences, podReferences } from './pod-references.js';
 import { volumeReferences } from './volume-references.js';
 
@@ -38,19 +40,16 @@ export class GraphInformer {
     graph: NodeGraph,
   ) {
     const { storage, registry, names, onFault } = options;
+    const named = (group: string, resource: string) =>
+      formatGroupResource({ group: groupName(group, names), resource });
     const reflect = (resource: string, sink: ObjectSink) =>
       new Reflector(storage, registry, resource, sink, (error) => onFault(resource, error));
     this.reflectors = [
       reflect('pods', podSink(graph, mirrorAnnotation(names))),
       reflect('persistentvolumes', volumeSink(graph)),
-      reflect(
-        formatGroupResource({ group: groupName('storage', names), resource: 'volumeattachments' }),
-        attachmentSink(graph),
-      ),
-      reflect(
-        formatGroupResource({ group: groupName('resource', names), resource: 'resourceslices' }),
-        sliceSink(graph),
-      ),
+      reflect(named('storage', 'volumeattachments'), nodeSink(graph.attachments, attachedNode)),
+      reflect(named('resource', 'resourceslices'), nodeSink(graph.slices, nodeOfSlice)),
+      reflect(named('certificates', 'podcertificaterequests'), nodeSink(graph.certificateRequests, nodeOfRequest)),
     ];
   }
 
@@ -162,18 +161,15 @@ function volumeSink(graph: NodeGraph): ObjectSink {
   });
 }
 
-function attachmentSink(graph: NodeGraph): ObjectSink {
-  return sinkOf((object) => (object as VolumeAttachment & ApiObject).spec.nodeName, {
-    replace: (attachments) => graph.replacingAttachments(attachments),
-    set: (name, node) => graph.setAttachment(name, node),
-    delete: (name) => graph.deleteAttachment(name),
-  });
-}
+const attachedNode = (object: ApiObject) => (object as VolumeAttachment & ApiObject).spec.nodeName;
+const nodeOfSlice = (object: ApiObject) => (object as ResourceSlice & ApiObject).spec.nodeName ?? '';
+const nodeOfRequest = (object: ApiObject) => (object as PodCertificateRequest & ApiObject).spec.nodeName;
 
-function sliceSink(graph: NodeGraph): ObjectSink {
-  return sinkOf((object) => (object as ApiObject as ResourceSlice & ApiObject).spec.nodeName ?? '', {
-    replace: (slices) => graph.replacingSlices(slices),
-    set: (name, node) => graph.setSlice(name, node),
-    delete: (name) => graph.deleteSlice(name),
+/** @param read the name of the node that the object names; '' for none */
+function nodeSink(objects: ObjectsOfNodes, read: (object: ApiObject) => string): ObjectSink {
+  return sinkOf(read, {
+    replace: (nodes) => objects.replacing(nodes),
+    set: (key, node) => objects.set(key, node),
+    delete: (key) => objects.delete(key),
   });
 }

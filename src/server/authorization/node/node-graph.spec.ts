@@ -98,7 +98,7 @@ describe('the graph of the objects that nodes need', () => {
     const graph = new NodeGraph();
     graph.setPod('ns/p', { node: 'n1', keys: [secret('s'), claim('c')] });
     graph.setVolume('pv', { claim: claim('c'), secrets: [secret('of-volume')] });
-    graph.setAttachment('va', 'n1');
+    graph.attachments.set('va', 'n1');
     for (const key of [secret('s'), claim('c'), secret('of-volume')]) {
       assert.equal(graph.refersTo('n1', key), true, key);
       assert.equal(graph.refersTo('n2', key), false, key);
@@ -106,8 +106,8 @@ describe('the graph of the objects that nodes need', () => {
     assert.equal(graph.usesVolume('n1', 'pv'), true);
     assert.equal(graph.usesVolume('n2', 'pv'), false);
     assert.equal(graph.usesVolume('n1', 'other'), false);
-    assert.equal(graph.isAttachedTo('n1', 'va'), true);
-    assert.equal(graph.isAttachedTo('n2', 'va'), false);
+    assert.equal(graph.attachments.isOf('n1', 'va'), true);
+    assert.equal(graph.attachments.isOf('n2', 'va'), false);
     // A name that looks like a key of another kind does not match it.
     assert.equal(graph.refersTo('n1', referenceKey('configmap', 'ns', 's')), false);
   });
@@ -149,13 +149,13 @@ describe('the graph of the objects that nodes need', () => {
     const graph = new NodeGraph();
     graph.setPod('ns/gone', { node: 'n', keys: [secret('gone')] });
     graph.setVolume('gone', { claim: claim('gone'), secrets: [] });
-    graph.setAttachment('gone', 'n');
+    graph.attachments.set('gone', 'n');
     atOnce(graph.replacingPods(new Map([['ns/p', { node: 'n', keys: [secret('s')] }]])));
     atOnce(graph.replacingVolumes(new Map()));
-    atOnce(graph.replacingAttachments(new Map([['va', 'n']])));
+    atOnce(graph.attachments.replacing(new Map([['va', 'n']])));
     assert.equal(graph.refersTo('n', secret('gone')), false);
-    assert.equal(graph.isAttachedTo('n', 'gone'), false);
-    assert.equal(graph.isAttachedTo('n', 'va'), true);
+    assert.equal(graph.attachments.isOf('n', 'gone'), false);
+    assert.equal(graph.attachments.isOf('n', 'va'), true);
     assert.deepEqual(graph.sizes, { pods: 1, nodes: 1, targets: 1, volumes: 0 });
   });
 
@@ -165,7 +165,7 @@ describe('the graph of the objects that nodes need', () => {
     const stop = graph.onGrowth(() => calls++);
     graph.setPod('ns/p', { node: 'n', keys: [] });
     graph.setPod('ns/p', { node: 'n', keys: [] });
-    graph.setAttachment('va', 'n');
+    graph.attachments.set('va', 'n');
     assert.equal(calls, 2);
     stop();
     graph.setPod('ns/q', { node: 'n', keys: [] });

@@ -1,5 +1,6 @@
 import { LargeMap } from '../../../base/machinery/large-map.js';
 import { eachInSteps, type Steps } from '../../../base/machinery/turns.js';
+import { ObjectsOfNodes } from './objects-of-nodes.js';
 import type { PodReferences } from './pod-references.js';
 import type { VolumeReferences } from './volume-references.js';
 
@@ -25,7 +26,8 @@ interface VolumeEntry {
 }
 
 /**
- * Which node needs which objects: pods on nodes and the objects they refer to, claims and their volumes, attachments.
+ * Which node needs which objects: pods on nodes and the objects they refer to, claims and their volumes, and objects that
+ * name the node.
  * Only names are stored. The cost of a change depends on the changed object, that of a check on the pods of the node.
  */
 export class NodeGraph {
@@ -33,9 +35,13 @@ export class NodeGraph {
   private readonly pods = new LargeMap<PodEntry>();
   private readonly podsByNode = new Map<string, Set<PodEntry>>();
   private readonly volumes = new Map<string, VolumeEntry>();
-  private readonly attachments = new Map<string, string>();
-  private readonly slices = new Map<string, string>();
   private readonly listeners = new Set<() => void>();
+  /** Attachments of volumes, by the node that they are attached to. */
+  readonly attachments = new ObjectsOfNodes(() => this.grown());
+  /** Slices of devices, by the node whose devices they show. */
+  readonly slices = new ObjectsOfNodes(() => this.grown());
+  /** Requests for certificates of pods, by the node of the pod. */
+  readonly certificateRequests = new ObjectsOfNodes(() => this.grown());
 
   /**
    * Calls `listener` whenever a node may have gained access to something. Returns a function that removes the listener.
@@ -96,39 +102,6 @@ export class NodeGraph {
     yield* eachInSteps(volumes, ([name, references]) => this.setVolume(name, references));
   }
 
-  setAttachment(name: string, node: string): void {
-    this.attachments.set(name, node);
-    this.grown();
-  }
-
-  deleteAttachment(name: string): void {
-    this.attachments.delete(name);
-  }
-
-  *replacingAttachments(attachments: ReadonlyMap<string, string>): Steps {
-    yield* eachInSteps(this.attachments.keys(), (name) => {
-      if (!attachments.has(name)) this.attachments.delete(name);
-    });
-    yield* eachInSteps(attachments, ([name, node]) => this.setAttachment(name, node));
-  }
-
-  /** @param node the node whose devices the slice shows; '' for devices of several nodes */
-  setSlice(name: string, node: string): void {
-    this.slices.set(name, node);
-    this.grown();
-  }
-
-  deleteSlice(name: string): void {
-    this.slices.delete(name);
-  }
-
-  *replacingSlices(slices: ReadonlyMap<string, string>): Steps {
-    yield* eachInSteps(this.slices.keys(), (name) => {
-      if (!slices.has(name)) this.slices.delete(name);
-    });
-    yield* eachInSteps(slices, ([name, node]) => this.setSlice(name, node));
-  }
-
   /** Whether a pod of the node refers to the object directly, or through a claim whose volume does. */
   refersTo(node: string, key: string): boolean {
     const target = this.targets.get(key);
@@ -152,16 +125,6 @@ export class NodeGraph {
   /** Whether the pod is on the node. */
   isPodOn(node: string, namespace: string, name: string): boolean {
     return this.pods.get(`${namespace}/${name}`)?.node === node;
-  }
-
-  /** Whether the attachment is to the node. */
-  isAttachedTo(node: string, attachment: string): boolean {
-    return this.attachments.get(attachment) === node;
-  }
-
-  /** Whether the slice contains only devices of this node. */
-  isSliceOf(node: string, slice: string): boolean {
-    return node !== '' && this.slices.get(slice) === node;
   }
 
   /** The number of entries, so that tests can check that entries are removed. */

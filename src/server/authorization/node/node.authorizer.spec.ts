@@ -97,9 +97,9 @@ describe('the node authorizer', () => {
       '/apis/resource.k8s.io/v1/resourceslices',
     ];
     graph.setPod('ns/p', { node: 'n', keys: [referenceKey('device', 'ns', 'mine')] });
-    graph.setSlice('own', 'n');
-    graph.setSlice('other', 'm');
-    graph.setSlice('shared', '');
+    graph.slices.set('own', 'n');
+    graph.slices.set('other', 'm');
+    graph.slices.set('shared', '');
     const cases: readonly (readonly [string, boolean])[] = [
       [`GET ${claims}/mine`, true],
       [`GET ${claims}/other`, false],
@@ -116,6 +116,33 @@ describe('the node authorizer', () => {
       [`DELETE ${slices}?fieldSelector=spec.nodeName%3Dn`, true],
       [`DELETE ${slices}?fieldSelector=spec.nodeName%3Dm`, false],
       [`GET ${slices}?watch=1&fieldSelector=spec.driver%3Dn`, false],
+    ];
+    for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
+  });
+
+  it('lets a node ask for certificates of its pods, and read no other requests', async () => {
+    const { graph, ask } = setUp();
+    const requests = '/apis/certificates.k8s.io/v1/namespaces/ns/podcertificaterequests';
+    graph.certificateRequests.set('ns/own', 'n');
+    graph.certificateRequests.set('ns/other', 'm');
+    graph.certificateRequests.set('else/own', 'm');
+    const cases: readonly (readonly [string, boolean])[] = [
+      [`POST ${requests}`, true],
+      [`GET ${requests}/own`, true],
+      [`GET ${requests}/other`, false],
+      [`GET ${requests.replace('/ns/', '/else/')}/own`, false],
+      [`GET ${requests}`, false],
+      [`GET ${requests}?watch=1`, false],
+      [`GET ${requests}?fieldSelector=metadata.name%3Down`, false],
+      [`GET ${requests}?fieldSelector=spec.nodeName%3Dn`, true],
+      [`GET ${requests}?watch=1&fieldSelector=spec.nodeName%3Dn`, true],
+      [`GET ${requests}?fieldSelector=spec.nodeName%3Dm`, false],
+      ['GET /apis/certificates.k8s.io/v1/podcertificaterequests?watch=1&fieldSelector=spec.nodeName%3Dn', true],
+      [`GET ${requests}/own/status`, false],
+      [`PUT ${requests}/own/status`, false],
+      [`PUT ${requests}/own`, false],
+      [`PATCH ${requests}/own`, false],
+      [`DELETE ${requests}/own`, false],
     ];
     for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
   });

@@ -66,8 +66,8 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     const { graph, names } = dependencies;
     const refers = (kind: ReferenceKind) => (node: string, namespace: string, name: string) =>
       graph.refersTo(node, referenceKey(kind, namespace, name));
-    const [storage, coordination, devices] = ['storage', 'coordination', 'resource'].map((group) =>
-      groupName(group, names),
+    const [storage, coordination, devices, certificates] = ['storage', 'coordination', 'resource', 'certificates'].map(
+      (group) => groupName(group, names),
     );
     const resource = (name: string, group = '') => formatGroupResource({ group, resource: name });
     this.rules = new Map<string, Rule>([
@@ -80,11 +80,15 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
       ['serviceaccounts', this.accounts(refers('account'))],
       [
         resource('volumeattachments', storage),
-        this.getting((node, _namespace, name) => graph.isAttachedTo(node, name)),
+        this.getting((node, _namespace, name) => graph.attachments.isOf(node, name)),
       ],
       [resource('csinodes', storage), ownCsiNode],
       [resource('resourceclaims', devices), this.getting(refers('device'))],
       [resource('resourceslices', devices), (node, attributes) => this.ownSlices(node, attributes)],
+      [
+        resource('podcertificaterequests', certificates),
+        (node, attributes) => this.ownCertificateRequests(node, attributes),
+      ],
       [resource('leases', coordination), (node, attributes) => this.ownLease(node, attributes)],
     ]);
   }
@@ -131,20 +135,22 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     const get = this.getting(isConnected);
     return (node, attributes) => {
       if (attributes.subresource !== 'status') return get(node, attributes);
-      if (!['get', 'update', 'patch'].includes(attributes.verb)) return no('can only get/update/patch this type');
+      if (attributes.verb !== 'update' && attributes.verb !== 'patch') {
+        return no('can only get/update/patch this type');
+      }
       return this.connected(node, attributes, isConnected);
     };
   }
 
   private accounts(isConnected: Connection): Rule {
+    const read = this.reading(isConnected);
     return (node, attributes) => {
       // Credential plugins for images need the annotations of the service account.
-      if (attributes.verb === 'get' && attributes.subresource === '')
-        return this.connected(node, attributes, isConnected);
+      if (attributes.verb === 'get' && attributes.subresource === '') return read(node, attributes);
       if (attributes.verb !== 'create' || attributes.name === '') {
         return no('can only create tokens for individual service accounts');
       }
-      if (attributes.subresource !== 'token') return no('can only create token subresource of service account');
+      if (attributes.subresource !== 'token') return no('can only create token subresource of serviceaccount');
       return this.connected(node, attributes, isConnected);
     };
   }
@@ -156,19 +162,15 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     if (verb === 'create' || verb === 'delete') return allow;
     if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion;
     if (verb !== 'get') {
-      const isOwn = askedFields(selectors).some(
-        ({ field, equals, value }) => equals && field === 'spec.nodeName' && value === node,
-      );
-      if (isOwn) return allow;
+      if (asksForNode(node, selectors)) return allow;
       if (name === '') return no('can only list/watch pods with spec.nodeName field selector');
     }
     const { graph } = this.dependencies;
     return this.connected(node, attributes, (_, namespace, pod) => graph.isPodOn(node, namespace, pod));
   }
 
-  private ownLease(node: string, { verb, namespace, name, subresource }: AuthorizerAttributes): AuthorizationDecision {
+  private ownLease(node: string, { verb, namespace, name }: AuthorizerAttributes): AuthorizationDecision {
     if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a node lease');
-    if (subresource !== '') return no('cannot authorize lease subresources');
     const { nodeLeaseNamespace } = this.dependencies.names;
     if (namespace !== nodeLeaseNamespace) {
       return no(`can only access leases in the ${JSON.stringify(nodeLeaseNamespace)} system namespace`);
@@ -187,17 +189,33 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     if (verb === 'create') return allow;
     if (['get', 'update', 'patch', 'delete'].includes(verb)) {
       const { graph } = this.dependencies;
-      return this.connected(node, attributes, (_, _namespace, slice) => graph.isSliceOf(node, slice));
+      return this.connected(node, attributes, (_, _namespace, slice) => graph.slices.isOf(node, slice));
     }
     if (!['watch', 'list', 'deletecollection'].includes(verb)) {
       return no(
         'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
       );
     }
-    const isOwn = askedFields(selectors).some(
-      ({ field, equals, value }) => equals && field === 'spec.nodeName' && value === node,
-    );
-    return isOwn ? allow : no('can only list/watch/deletecollection resourceslices with nodeName field selector');
+    return asksForNode(node, selectors)
+      ? allow
+      : no('can only list/watch/deletecollection resourceslices with nodeName field selector');
+  }
+
+  /** Allows access to the requests for pods on the node; admission checks new requests. */
+  private ownCertificateRequests(node: string, attributes: AuthorizerAttributes): Decision {
+    const { verb, subresource, selectors } = attributes;
+    if (subresource !== '') return no('nodes may not access the status subresource of PodCertificateRequests');
+    if (verb === 'create') return allow;
+    if (verb === 'get') {
+      const { certificateRequests } = this.dependencies.graph;
+      return this.connected(node, attributes, (_, namespace, name) =>
+        certificateRequests.isOf(node, `${namespace}/${name}`),
+      );
+    }
+    if (verb !== 'list' && verb !== 'watch') return no(`nodes may not ${verb} podcertificaterequests`);
+    return asksForNode(node, selectors)
+      ? allow
+      : no('can only list/watch podcertificaterequests with nodeName field selector');
   }
 
   private connected(node: string, attributes: AuthorizerAttributes, isConnected: Connection): Decision {
@@ -257,12 +275,20 @@ function ownNode(node: string, { verb, subresource, name }: AuthorizerAttributes
 }
 
 function ownCsiNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
-  if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a CSINode');
+  if (subresource === 'status') return no('CSINode status access requires CSIVolumeHealth feature');
   if (subresource !== '') return no('cannot authorize CSINode subresources');
+  if (!ownVerbs.includes(verb)) return no('can only get, create, update, patch, or delete a CSINode');
   if (verb !== 'create' && name !== node) {
     return no('can only access CSINode with the same name as the requesting node');
   }
   return allow;
+}
+
+/** Whether a list or watch is only about objects of the node. */
+function asksForNode(node: string, selectors: AuthorizerAttributes['selectors']): boolean {
+  return askedFields(selectors).some(
+    ({ field, equals, value }) => equals && field === 'spec.nodeName' && value === node,
+  );
 }
 
 function no(reason: string): AuthorizationDecision {
