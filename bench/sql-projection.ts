@@ -15,7 +15,7 @@ import { ResourcesAppModule } from '../src/resources-app.module.js';
 import { migrate } from '../src/storage/postgres/migrate.js';
 import { createPostgresStorage, type PostgresStorage } from '../src/storage/postgres/postgres-storage.js';
 import { startTestPostgres } from '../test/support/test-postgres.js';
-import { ExampleCluster } from './sql/example-objects.js';
+import { ExampleCluster, type ExampleObject } from './sql/example-objects.js';
 import { loadExample } from './sql/load.js';
 import { type Question, questionsOf } from './sql/questions.js';
 
@@ -33,6 +33,8 @@ const { values: flags } = parseArgs({
     'writes-per-second': { type: 'string', default: '1000' },
     seconds: { type: 'string', default: '10' },
     rounds: { type: 'string', default: '3' },
+    /** `status`: every write changes the status of a pod; `life`: pods are made, bound, started and deleted. */
+    writes: { type: 'string', default: 'status' },
     'database-url': { type: 'string' },
     loaded: { type: 'boolean', default: false },
   },
@@ -66,6 +68,30 @@ async function askAll(client: pg.Client, how: string): Promise<void> {
   }
 }
 
+/** The next write in the life of a pod, after its number of writes so far: created, bound, started, ready, deleted. */
+function nextOfLife(index: number, done: number): { one: ExampleObject; isDelete: boolean } {
+  const one = example.pod(example.podCount + index, done);
+  const object = one.object as { spec: { nodeName?: string }; status: { phase: string } };
+  const step = done % 5;
+  if (step === 0) delete object.spec.nodeName;
+  if (step < 2) object.status.phase = 'Pending';
+  return { one, isDelete: step === 4 };
+}
+
+/** Pods of `life` that are alive at a time: each is written again after about as long as pods take to start. */
+const livesAtOnce = Math.max(1, Number(flags['writes-per-second']));
+const livesDone = new Map<number, number>();
+
+function nextWrite(done: number, round: number): { one: ExampleObject; isDelete: boolean } {
+  if (flags.writes === 'status') {
+    return { one: example.pod(Math.floor(Math.random() * example.podCount), 100 + round), isDelete: false };
+  }
+  const index = done % livesAtOnce;
+  const so = livesDone.get(index) ?? 0;
+  livesDone.set(index, so + 1);
+  return nextOfLife(index, so);
+}
+
 /** Writes at a steady rate; reports how long single writes took, and how far the rows were behind. */
 async function write(storage: PostgresStorage, how: string, client: pg.Client, round: number): Promise<number> {
   const times: number[] = [];
@@ -76,14 +102,12 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client, r
   for (let done = 0; performance.now() - began < durationMs; ) {
     const due = Math.floor(((performance.now() - began) / 1000) * rate);
     for (; done < due; done++) {
-      const one = example.pod(Math.floor(Math.random() * example.podCount), 100 + round);
+      const { one, isDelete } = nextWrite(done, round);
       const start = performance.now();
       const json = JSON.stringify(one.object);
-      const update = storage.guaranteedUpdate(one, { ignoreNotFound: true }, (current) => ({
-        kind: 'write',
-        json,
-        uid: current?.uid ?? one.uid,
-      }));
+      const update = storage.guaranteedUpdate(one, { ignoreNotFound: true }, (current) =>
+        isDelete ? { kind: 'delete', json } : { kind: 'write', json, uid: current?.uid ?? one.uid },
+      );
       pending.push(update.then(() => times.push(performance.now() - start)));
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -107,6 +131,7 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client, r
       p50Ms: at(times, 0.5),
       p99Ms: at(times, 0.99),
       lagP50Ms: at(lags, 0.5),
+      lagP99Ms: at(lags, 0.99),
       lagMostMs: at(lags, 1),
       databaseCpuPerWriteUs: Math.round(perWrite),
       writerCpuPerWriteUs: Math.round((user + system) / times.length),

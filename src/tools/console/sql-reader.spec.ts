@@ -6,6 +6,7 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { onlyViews } from '../../base/config/sql-projection.js';
 import { Logger } from '../../base/observability/logger.js';
 import { syncSqlViews } from '../../storage/postgres/sql-views.js';
+import { boundReaders } from './bound-readers.js';
 import { type RunningConsole, startConsole } from './console-server.js';
 import { keepSessionsApart } from './sessions-apart.js';
 import { SqlBusy } from './sql-busy.js';
@@ -216,6 +217,22 @@ describe('questions in SQL', () => {
     } finally {
       await other.end();
     }
+  });
+
+  it('take neither the locks nor the disk of others, once a superuser has bounded the role', async () => {
+    const locks = [
+      'select count(pg_advisory_lock(g)) from generate_series(1, 9) g',
+      'select pg_try_advisory_xact_lock_shared(1, 2)',
+    ];
+    for (const attack of locks) await reader.ask('mallory', attack);
+    await boundReaders(owner, 'asker');
+    for (const attack of locks) {
+      await assert.rejects(reader.ask('mallory', attack), /permission denied for function/, attack);
+    }
+    const limit = `select current_setting('temp_file_limit')`;
+    assert.deepEqual((await reader.ask('alice', limit)).rows, [['1GB']]);
+    const raised = `select set_config('temp_file_limit', '-1', false)`;
+    await assert.rejects(reader.ask('mallory', raised), /permission denied to set parameter/);
   });
 
   it('say what the database says', async () => {
