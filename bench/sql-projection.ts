@@ -117,9 +117,9 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client, r
     }
   }
   await Promise.all(pending);
+  const seconds = (performance.now() - began) / 1000;
   // The work that the writes of this run cause is counted in this run.
   if (how === 'tables') await client.query(`select cluster.wait_for((select head from cluster.lag()), '5 minutes')`);
-  const seconds = (performance.now() - began) / 1000;
   const at = (list: number[], share: number) =>
     Math.round(list.toSorted((a, b) => a - b)[Math.floor((list.length - 1) * share)] ?? 0);
   const perWrite = (((await databaseCpu(client)) - cpu) * 1000) / times.length;
