@@ -188,18 +188,6 @@ describe('pod changes', () => {
     });
   });
 
-  it('takes AppArmor profiles from annotations', () => {
-    const key = (name: string) => `container.apparmor.security.beta.${testNames.labelPrefix}/${name}`;
-    const annotated = (annotations: Record<string, string>) => tester.create({ metadata: { annotations }, ...valid });
-    const { object } = annotated({ [key('c')]: 'localhost/p' });
-    const [first] = (object.spec as { containers: { securityContext?: unknown }[] }).containers;
-    assert.deepEqual(first?.securityContext, { appArmorProfile: { type: 'Localhost', localhostProfile: 'p' } });
-    assert.deepEqual(annotated({ [key('z')]: 'odd' }).causes, [
-      `FieldValueInvalid | metadata.annotations[${key('z')}] | Invalid value: "z": container not found`,
-      `FieldValueInvalid | metadata.annotations[${key('z')}] | Invalid value: "odd": invalid AppArmor profile name: "odd"`,
-    ]);
-  });
-
   it('stores a negative grace period as one second', () => {
     const graceOf = ({ spec }: ApiObject) =>
       (spec as { terminationGracePeriodSeconds: number }).terminationGracePeriodSeconds;

@@ -8,12 +8,13 @@ import { type PodSpec, podSpec } from '../../../objects/apis/core/v1/pod-spec.ty
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validateInitRestarts } from '../../../objects/apis/core/v1/validation/container-restart.validation.js';
 import { validateHugePages } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
+import { validateMatchingProfiles } from '../../../objects/apis/core/v1/validation/matching-profiles.validation.js';
+import { validatePodAnnotations } from '../../../objects/apis/core/v1/validation/pod-annotations.validation.js';
 import {
   validatePlainAddresses,
   validatePodSpec,
 } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
 import { validateMergedKeys } from '../../../objects/apis/core/v1/validation/scheduling.validation.js';
-import { validateAppArmorAnnotations } from './app-armor.js';
 import { keepPlacement } from './gated-placement.js';
 
 const annotationsPath = FieldPath.of('metadata', 'annotations');
@@ -22,8 +23,9 @@ const maxInt32 = 2147483647;
 
 /** Validates a new pod, except for its metadata. */
 export function validatePod(pod: Pod, options: PodValidationOptions): FieldError[] {
-  const errors = validateAnnotations(pod, options);
-  errors.push(...validateAppArmorAnnotations(pod, options.names), ...validateMirrorClaims(pod, options));
+  const annotations = pod.metadata.annotations ?? {};
+  const errors = validatePodAnnotations(annotations, pod.spec, annotationsPath, options);
+  errors.push(...validateMirrorClaims(pod, options));
   errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateHugePages(pod.spec, specPath));
   for (const check of [validateInitRestarts, validateMergedKeys, validatePlainAddresses]) {
     errors.push(...check(pod.spec, specPath));
@@ -36,6 +38,7 @@ export function validatePod(pod: Pod, options: PodValidationOptions): FieldError
     errors.push(forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'));
   }
   if (!pod.spec.serviceAccountName) checkNoTokens(pod.spec, errors);
+  errors.push(...validateMatchingProfiles(annotations, pod.spec, specPath, options.names));
   return errors;
 }
 
@@ -49,31 +52,6 @@ function checkNoTokens(spec: PodSpec, errors: FieldError[]): void {
       errors.push(forbidden(path.child('serviceAccountToken'), detail));
     });
   });
-}
-
-/**
- * Checks the annotations: a pod that mirrors one of a node's own files can't wait for a scheduler, and what its deletion
- * costs is a number, unless it wasn't one before.
- */
-function validateAnnotations(pod: Pod, { names }: PodValidationOptions, old?: Pod): FieldError[] {
-  const errors: FieldError[] = [];
-  const mirrorKey = `${names.labelPrefix}/config.mirror`;
-  const mirror = pod.metadata.annotations?.[mirrorKey];
-  if (mirror !== undefined && !pod.spec.nodeName) {
-    const detail = 'must set spec.nodeName if mirror pod annotation is set';
-    errors.push(invalid(annotationsPath.key(mirrorKey), mirror, detail));
-  }
-  const costKey = `controller.${names.labelPrefix}/pod-deletion-cost`;
-  const costs = [pod, old].map((one) => one?.metadata.annotations?.[costKey]);
-  if (!isDeletionCost(costs[0]) && isDeletionCost(costs[1])) {
-    errors.push(invalid(annotationsPath.key(costKey), costs[0], 'must be a 32bit integer'));
-  }
-  return errors;
-}
-
-function isDeletionCost(text: string | undefined): boolean {
-  if (text === undefined) return true;
-  return /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) <= maxInt32 && Number(text) >= -maxInt32 - 1;
 }
 
 /** A static pod is known to its node alone: nothing allocates devices for it. */
@@ -116,7 +94,8 @@ const updatableFields =
 
 /** Validates a changed pod: in its spec only images, the deadline and new tolerations may change. */
 export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
-  const errors = validateAnnotations(pod, options, old);
+  const [annotations, before] = [pod.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
+  const errors = validatePodAnnotations(annotations, pod.spec, annotationsPath, options, before);
   errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateAnnotationUpdate(pod, old, options));
   for (const field of ['containers', 'initContainers'] as const) {
     if ((pod.spec[field] ?? []).length === (old.spec[field] ?? []).length) continue;

@@ -52,6 +52,8 @@ async function createNamed(
   await dependencies.definition.strategy.prepareRules?.();
   await dependencies.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, dependencies.definition, object, dependencies.clock, dependencies.random);
+  // Also for a request that admission refuses.
+  dependencies.collectWarnings(context, object, undefined);
   await options.validate(object, undefined);
   // Only real writes refuse a resourceVersion: a dry run of a copied object shows the result. A string that is not a
   // number is not a version and is dropped, as in the reference: test suites of clients send it.
@@ -72,7 +74,6 @@ async function createNamed(
   }
   if (options.dryRun) await reservation?.rollback();
   else await reservation?.commit();
-  dependencies.collectWarnings(context, object, undefined);
   return written;
 }
 

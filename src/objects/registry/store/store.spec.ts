@@ -270,3 +270,18 @@ describe('a large object', () => {
     await become('small', 'y');
   });
 });
+
+describe('warnings of a kind', () => {
+  it('also reach a client whose request admission refuses', async () => {
+    const store = storeOver(storage, { warnings: (_context, { text }) => [`odd text ${String(text)}`] });
+    const refused = { dryRun: false, validate: () => Promise.reject(new Error('refused')) };
+    const context = { ...request, warnings: [] as string[] };
+    await assert.rejects(store.create(context, note({ name: 'warned' }), refused));
+    assert.deepEqual(context.warnings, ['odd text x']);
+    await store.create(request, note({ name: 'warned' }), options);
+    const later = { ...request, warnings: [] as string[] };
+    const transform = async (live: ApiObject | undefined) => ({ ...(live as ApiObject), text: 'y' });
+    await assert.rejects(store.update(later, 'n', 'warned', { ...refused, transform }));
+    assert.deepEqual(later.warnings, ['odd text y']);
+  });
+});

@@ -44,7 +44,6 @@ export async function updateObject(
   let created = false;
   let dryResult: VersionedText | undefined;
   let writtenObject: ApiObject | undefined;
-  let oldObject: ApiObject | undefined;
 
   const tryUpdate = async (current: StoredObject | undefined): Promise<UpdateDecision> => {
     await reservation?.rollback();
@@ -59,7 +58,6 @@ export async function updateObject(
     created = false;
     const { live, object } = await transformLive(dependencies, context, current, options);
     writtenObject = object;
-    oldObject = live;
     if (endsWithUpdate(dependencies.definition, object)) {
       return { kind: 'delete', json: encodeForStorage(dependencies.resource, object) };
     }
@@ -99,7 +97,6 @@ export async function updateObject(
     if (!(error instanceof DryRunDone)) throw toStatusError(error, dependencies.groupResource, name);
     text = dryResult as VersionedText;
   }
-  dependencies.collectWarnings(context, writtenObject as ApiObject, oldObject);
   return { json: text.json, resourceVersion: text.resourceVersion, created };
 }
 
@@ -153,6 +150,8 @@ async function transformLive(
   beforeUpdate(context, dependencies.definition, object, live, options.subresource);
   const owners = withoutTimeChanges(live, object);
   if (owners !== undefined) object.metadata.managedFields = owners;
+  // Also for a request that admission refuses.
+  dependencies.collectWarnings(context, object, live);
   await options.validate(object, live);
   return { live, object };
 }
@@ -183,6 +182,7 @@ async function transformMissing(
   await dependencies.definition.strategy.prepareRules?.();
   await dependencies.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, dependencies.definition, object, dependencies.clock, dependencies.random);
+  dependencies.collectWarnings(context, object, undefined);
   await options.validate(object, undefined);
   return object;
 }

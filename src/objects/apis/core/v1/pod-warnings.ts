@@ -6,6 +6,7 @@ import { deprecatedNodeLabel } from './deprecated-labels.js';
 import { fractionalBytes } from './fractional-bytes.js';
 import type { NodeSelectorTerm } from './node-selector.types.js';
 import type { PodSpec } from './pod-spec.types.js';
+import { profileAnnotations } from './profile-annotations.js';
 import type { Volume } from './volume.types.js';
 
 interface PodLike {
@@ -33,6 +34,7 @@ export function podWarnings({ metadata, spec }: PodLike, path: string, names: Ve
       name === 'memory' || name === 'ephemeral-storage' ? fractionalBytes(amount, `${at}.overhead[${name}]`) : [],
     ),
     ...seccompWarnings(spec, annotations, `${path}metadata.annotations`, names),
+    ...(path === '' ? [] : appArmorWarnings(spec, annotations, `${path}metadata.annotations`, names)),
     ...containerWarnings(spec, at),
     ...(Number(spec.terminationGracePeriodSeconds) < 0
       ? [`${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
@@ -129,20 +131,38 @@ function seccompWarnings(
   spec: PodSpec,
   annotations: Readonly<Record<string, string>>,
   path: string,
-  { labelPrefix }: VendorNames,
+  names: VendorNames,
 ): string[] {
   const warnings: string[] = [];
   if (!Object.keys(annotations).some((key) => key.includes('seccomp'))) return warnings;
+  const { seccompPod, seccompPrefix } = profileAnnotations(names);
   const check = (key: string, isReplaced: boolean) => {
     if (!Object.hasOwn(annotations, key) || isReplaced) return;
     warnings.push(`${path}[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`);
   };
-  check(`seccomp.security.alpha.${labelPrefix}/pod`, spec.securityContext?.seccompProfile !== undefined);
+  check(seccompPod, spec.securityContext?.seccompProfile !== undefined);
   for (const { name, securityContext } of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
-    const key = `container.seccomp.security.alpha.${labelPrefix}/${name}`;
-    check(key, securityContext?.seccompProfile !== undefined);
+    check(`${seccompPrefix}${name}`, securityContext?.seccompProfile !== undefined);
   }
   return warnings;
+}
+
+/** Warns about the annotations of a template that its pods will have; those of a pod become fields before. */
+function appArmorWarnings(
+  spec: PodSpec,
+  annotations: Readonly<Record<string, string>>,
+  path: string,
+  names: VendorNames,
+): string[] {
+  const { appArmorPrefix } = profileAnnotations(names);
+  if (spec.securityContext?.appArmorProfile !== undefined) return [];
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? [])].flatMap(({ name, securityContext }) => {
+    const key = `${appArmorPrefix}${name}`;
+    const isReplaced = securityContext?.appArmorProfile !== undefined;
+    return Object.hasOwn(annotations, key) && !isReplaced
+      ? [`${path}[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`]
+      : [];
+  });
 }
 
 /** Kinds of volumes that were removed, or will be removed. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { vendorNames } from '../../../../base/machinery/vendor.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
+import { profileAnnotations } from '../../../../objects/apis/core/v1/profile-annotations.js';
 import { NamespacePolicies } from './namespace-policies.js';
 import { enforcesMore, policyText } from './namespace-policy.js';
 import { defaultSettings, readPodSecurityConfiguration } from './pod-security-configuration.js';
 import { parseLevel, parseVersion } from './policy-version.js';
 import { isSignificantUpdate } from './significant-update.js';
-import { profileAnnotations } from './standards/profile-standards.js';
 
 const names = vendorNames('k8s.io');
 const prefix = 'pod-security.kubernetes.io/';

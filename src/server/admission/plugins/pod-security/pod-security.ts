@@ -3,6 +3,7 @@ import { invalidError } from '../../../../base/machinery/status-error.js';
 import type { Namespace } from '../../../../objects/apis/core/v1/namespace.types.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { PodTemplateSpec } from '../../../../objects/apis/core/v1/pod-spec.types.js';
+import { type ProfileAnnotations, profileAnnotations } from '../../../../objects/apis/core/v1/profile-annotations.js';
 import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
@@ -16,7 +17,6 @@ import { hasPodTemplate, podTemplateOf } from './pod-template-of.js';
 import { formatLevelVersion, type LevelVersion } from './policy-version.js';
 import { isSignificantUpdate } from './significant-update.js';
 import { PodEvaluator, violationsText } from './standards/pod-evaluator.js';
-import { type ProfileAnnotations, profileAnnotations } from './standards/profile-standards.js';
 import { type CheckedPod, checkedPod } from './standards/standard.js';
 
 /**

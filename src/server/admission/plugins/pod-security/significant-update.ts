@@ -1,6 +1,6 @@
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
+import type { ProfileAnnotations } from '../../../../objects/apis/core/v1/profile-annotations.js';
 import type { AnyContainer } from '../../pods/containers-of.js';
-import type { ProfileAnnotations } from './standards/profile-standards.js';
 
 /**
  * Whether an update changes a field that the checks read. Of these fields, only images, ephemeral containers and

@@ -118,6 +118,31 @@ const cases: readonly PodCase[] = [
       'FieldValueNotSupported | spec.securityContext.seccompProfile.type | Unsupported value: "X": supported values: "Localhost", "RuntimeDefault", "Unconfined"',
     ],
   ],
+  [
+    'kernel settings that the pod shares with its node',
+    {
+      hostIPC: true,
+      hostNetwork: true,
+      securityContext: {
+        sysctls: [
+          'kernel.shmall',
+          'kernel/msgmax',
+          'kernel.sem',
+          'kernel.semx',
+          'fs.mqueue.x',
+          'net.ipv4.x',
+          'net',
+        ].map((name) => ({ name, value: '1' })),
+      },
+    },
+    [
+      `FieldValueInvalid | spec.securityContext.sysctls[0].name | Invalid value: "kernel.shmall": may not be specified when 'hostIPC' is true`,
+      `FieldValueInvalid | spec.securityContext.sysctls[1].name | Invalid value: "kernel/msgmax": may not be specified when 'hostIPC' is true`,
+      `FieldValueInvalid | spec.securityContext.sysctls[2].name | Invalid value: "kernel.sem": may not be specified when 'hostIPC' is true`,
+      `FieldValueInvalid | spec.securityContext.sysctls[4].name | Invalid value: "fs.mqueue.x": may not be specified when 'hostIPC' is true`,
+      `FieldValueInvalid | spec.securityContext.sysctls[5].name | Invalid value: "net.ipv4.x": may not be specified when 'hostNetwork' is true`,
+    ],
+  ],
 ];
 
 describe('rules of security settings', () => {

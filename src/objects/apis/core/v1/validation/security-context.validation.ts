@@ -73,7 +73,7 @@ export function validatePodSecurity(spec: PodSpec, specPath: FieldPath, errors: 
     errors.push(invalid(specPath.child('shareProcessNamespace'), true, detail));
   }
   validateHostUsers(spec, specPath, errors);
-  validateSysctls(context.sysctls ?? [], path.child('sysctls'), errors);
+  validateSysctls(context.sysctls ?? [], path.child('sysctls'), spec, errors);
   if (context.fsGroupChangePolicy !== undefined) {
     checkOneOf(context.fsGroupChangePolicy, ['Always', 'OnRootMismatch'], path.child('fsGroupChangePolicy'), errors);
   }
@@ -100,7 +100,7 @@ function checkHostPorts(spec: PodSpec, path: FieldPath, errors: FieldError[]): v
   });
 }
 
-function validateSysctls(sysctls: readonly Sysctl[], path: FieldPath, errors: FieldError[]): void {
+function validateSysctls(sysctls: readonly Sysctl[], path: FieldPath, spec: PodSpec, errors: FieldError[]): void {
   const names = new Set<string>();
   sysctls.forEach(({ name }, i) => {
     const at = path.index(i).child('name');
@@ -110,7 +110,16 @@ function validateSysctls(sysctls: readonly Sysctl[], path: FieldPath, errors: Fi
       errors.push(invalid(at, name, detail));
     } else if (names.has(name)) errors.push(duplicate(at, name));
     names.add(name);
+    const host = sharedWithHost(name, spec);
+    if (host !== undefined) errors.push(invalid(at, name, `may not be specified when '${host}' is true`));
   });
+}
+
+/** The field by which the pod shares the kernel setting with its node, which it must not change. */
+function sharedWithHost(name: string, { hostIPC, hostNetwork }: PodSpec): string | undefined {
+  const dotted = name.replaceAll('/', '.');
+  if (hostIPC === true && /^(kernel\.(shm|msg)|kernel\.sem$|fs\.mqueue\.)/.test(dotted)) return 'hostIPC';
+  return hostNetwork === true && dotted.startsWith('net.') ? 'hostNetwork' : undefined;
 }
 
 function validateSeccomp(profile: SeccompProfile | undefined, path: FieldPath, errors: FieldError[]): void {

@@ -1,4 +1,8 @@
 import type { VendorNames } from '../../../../../base/machinery/vendor.js';
+import {
+  type ProfileAnnotations,
+  profileAnnotations,
+} from '../../../../../objects/apis/core/v1/profile-annotations.js';
 import type {
   PodSecurityContext,
   SecurityContext,
@@ -20,23 +24,6 @@ import {
 type AnySecurityContext = PodSecurityContext | SecurityContext;
 
 const allowedProfiles: ReadonlySet<string> = new Set(['RuntimeDefault', 'Localhost']);
-
-/** Annotations that set profiles in older releases, before there were fields for them. */
-export interface ProfileAnnotations {
-  /** The key continues with a container's name. */
-  readonly appArmorPrefix: string;
-  readonly seccompPod: string;
-  /** The key continues with a container's name. */
-  readonly seccompPrefix: string;
-}
-
-export function profileAnnotations({ labelPrefix }: VendorNames): ProfileAnnotations {
-  return {
-    appArmorPrefix: `container.apparmor.security.beta.${labelPrefix}/`,
-    seccompPod: `seccomp.security.alpha.${labelPrefix}/pod`,
-    seccompPrefix: `container.seccomp.security.alpha.${labelPrefix}/`,
-  };
-}
 
 function isLocalProfile(value: string): boolean {
   return value.startsWith('localhost/');
@@ -69,7 +56,8 @@ function appArmorCheck(prefix: string): PodCheck {
     const { isPodBad, containers, types } = badProfiles(pod, ({ appArmorProfile }) => appArmorProfile?.type);
     const annotations = Object.entries(pod.annotations)
       .filter(([key, value]) => key.startsWith(prefix) && !isAllowedAppArmor(value))
-      .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+      // The release adds its own quotes around these, and escapes none.
+      .map(([key, value]) => `${key}="${value}"`)
       .sort();
     const values = [...types, ...annotations];
     if (values.length === 0) return undefined;
