@@ -79,8 +79,8 @@ export function validatePodSpec(spec: PodSpec, path: FieldPath, options: PodVali
   if (spec.tolerations !== undefined) validateTolerations(spec.tolerations, path.child('tolerations'), errors);
   if (spec.hostAliases !== undefined) validateHostAliases(spec.hostAliases, path.child('hostAliases'), errors);
   validateScheduling(spec, path, options, errors);
-  validatePodOs(spec, path, errors);
   validateHostProcess(spec, path, errors);
+  validatePodOs(spec, path, errors);
   return errors;
 }
 

@@ -140,7 +140,7 @@ describe('the Pod Security Standards', () => {
         annotations: { 'container.apparmor.security.beta.kubernetes.io/a': 'unconfined' },
         spec: {},
       },
-      'forbidden AppArmor profile (annotation must not set AppArmor profile type to "container.apparmor.security.beta.kubernetes.io/a=\\"unconfined\\"")',
+      'forbidden AppArmor profile (annotation must not set AppArmor profile type to "container.apparmor.security.beta.kubernetes.io/a="unconfined"")',
     ],
     [
       'AppArmor by annotations, fields of the pod and of a container',
@@ -156,7 +156,7 @@ describe('the Pod Security Standards', () => {
         ...ofPod({ appArmorProfile: { type: 'Unconfined' } }, { appArmorProfile: { type: 'Unconfined' } }, undefined),
       },
       'forbidden AppArmor profiles (pod and container "a" and annotations must not set AppArmor profile type to "Unconfined", ' +
-        '"container.apparmor.security.beta.kubernetes.io/a=\\"unconfined\\"", "container.apparmor.security.beta.kubernetes.io/b=\\"x\\"")',
+        '"container.apparmor.security.beta.kubernetes.io/a="unconfined"", "container.apparmor.security.beta.kubernetes.io/b="x"")',
     ],
     [
       'allowed AppArmor profiles',

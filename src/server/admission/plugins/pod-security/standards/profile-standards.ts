@@ -56,7 +56,6 @@ function appArmorCheck(prefix: string): PodCheck {
     const { isPodBad, containers, types } = badProfiles(pod, ({ appArmorProfile }) => appArmorProfile?.type);
     const annotations = Object.entries(pod.annotations)
       .filter(([key, value]) => key.startsWith(prefix) && !isAllowedAppArmor(value))
-      // The release adds its own quotes around these, and escapes none.
       .map(([key, value]) => `${key}="${value}"`)
       .sort();
     const values = [...types, ...annotations];

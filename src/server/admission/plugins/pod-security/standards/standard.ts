@@ -57,9 +57,9 @@ export function plural(word: string, values: readonly unknown[]): string {
   return values.length === 1 ? word : `${word}s`;
 }
 
-/** Formats values like `"a", "b"`. */
+/** Formats values like `"a", "b"`; quotes in them stay as they are, as in the release. */
 export function quoted(values: readonly string[]): string {
-  return values.map((value) => JSON.stringify(value)).join(', ');
+  return values.map((value) => `"${value}"`).join(', ');
 }
 
 /** The distinct values, sorted. */
