@@ -184,6 +184,7 @@ async function answerOf(client: ApiClient, namespace: string, prefix: string, [m
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID')
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')
       .replaceAll(/(resourceVersion"?: ?"?)\d+/g, '$1VERSION')
+      .replaceAll(/"continue":"[^"]+"/g, '"continue":"TOKEN"')
       .replaceAll(/"(?:\d+[dhms])+"/g, '"AGE"'),
   };
 }
