@@ -106,7 +106,9 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client, r
       const start = performance.now();
       const json = JSON.stringify(one.object);
       const update = storage.guaranteedUpdate(one, { ignoreNotFound: true }, (current) =>
-        isDelete ? { kind: 'delete', json } : { kind: 'write', json, uid: current?.uid ?? one.uid },
+        isDelete && current !== undefined
+          ? { kind: 'delete', json }
+          : { kind: 'write', json, uid: current?.uid ?? one.uid },
       );
       pending.push(update.then(() => times.push(performance.now() - start)));
     }
