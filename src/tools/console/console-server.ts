@@ -207,7 +207,7 @@ class ConsoleServer {
     if (asset !== undefined) return sendAsset(asset, request, reply);
     const session = await this.logins.sessionOf(request);
     if (session === undefined) return refuse(reply, 401, 'log in first');
-    if (this.settings.readOnly === true && !isRead(request.method, request.url))
+    if (this.settings.readOnly === true && !isRead(request.method, request.url, session.suffix))
       return refuse(reply, 403, readOnlyProblem);
     const end = this.forwarded.begin(session.share);
     if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');

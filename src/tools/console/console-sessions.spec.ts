@@ -325,13 +325,15 @@ describe('sessions of the console', () => {
       assert.equal((JSON.parse(session.text) as { readOnly: boolean }).readOnly, true);
       readOnly.api.forget();
       const pods = '/api/v1/namespaces/a/pods';
-      const group = '/apis/authorization.k8s.io/v1';
+      const group = '/apis/authorization.example.io/v1';
       for (const [method, path] of [
         ['POST', pods],
         ['POST', `${pods}/b/eviction`],
         ['POST', `${group}/subjectaccessreviews`],
         ['POST', `${pods}/selfsubjectaccessreviews`],
-        ['POST', '/apis/authorization.example.com/v1/selfsubjectnotereviews'],
+        ['POST', '/apis/authorization.example.io/v1/selfsubjectnotereviews'],
+        // A custom kind may have this name, and would be stored.
+        ['POST', '/apis/authorization.example.com/v1/selfsubjectaccessreviews'],
         ['POST', `${group}/selfsubjectaccessreviews/../../../../../api/v1/namespaces`],
         ['PUT', `${pods}/b`],
         ['PATCH', `${pods}/b?dryRun=All`],

@@ -38,11 +38,15 @@ export function forwardedPath(method: string, url: string): { readonly path: str
 
 /** Requests that ask about the user, and write nothing. */
 const reviews =
-  /^\/apis\/auth(?:orization|entication)\.[a-z0-9.-]+\/v\d[a-z0-9]*\/selfsubject(?:access|rules)?reviews(?:\?|$)/;
+  /^\/apis\/auth(?:orization|entication)\.([a-z0-9.-]+)\/v\d[a-z0-9]*\/selfsubject(?:access|rules)?reviews(?:\?|$)/;
 
-/** Whether a request that is passed on changes nothing. */
-export function isRead(method: string, url: string): boolean {
-  return method === 'GET' || method === 'HEAD' || (method === 'POST' && reviews.test(url));
+/**
+ * Whether a request that is passed on changes nothing.
+ *
+ * @param suffix of the server's own groups: a custom kind of another group may have the name of a review, and be stored
+ */
+export function isRead(method: string, url: string, suffix: string): boolean {
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && reviews.exec(url)?.[1] === suffix);
 }
 
 /** Where a terminal may connect to: a program in a pod, and nothing else. */

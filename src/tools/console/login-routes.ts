@@ -1,4 +1,3 @@
-import type { Agent } from 'node:https';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/machinery/clock.js';
 import type { Logger } from '../../base/observability/logger.js';
@@ -12,12 +11,11 @@ import { OidcToken } from './oidc-token.js';
 import { refuse } from './refuse.js';
 import { RefusedLogin } from './refused-login.js';
 import { type SessionCookies, sessionKeyOf } from './session-cookies.js';
-import type { SessionUser } from './session-user.js';
 import type { ConsoleSession, Sessions } from './sessions.js';
 import { tooMany } from './too-many.js';
 import { TooManySessions } from './too-many-sessions.js';
 import { UnderWay } from './under-way.js';
-import type { Upstream } from './upstream.js';
+import type { LoggedIn, Upstream } from './upstream.js';
 import { UpstreamError } from './upstream-error.js';
 
 const loginMs = 15_000;
@@ -131,10 +129,11 @@ export class LoginRoutes {
   ): Promise<FastifyReply> {
     const { sessions, cookies, logger } = this.own;
     try {
-      const { user, agent } = await cluster.login(credentials, AbortSignal.timeout(loginMs));
+      const loggedIn = await cluster.login(credentials, AbortSignal.timeout(loginMs));
+      const { user } = loggedIn;
       const before = cookies.find(request.headers, sessionKeyOf(request));
       if (before?.upstream === cluster) sessions.close(before);
-      const keys = this.open(cluster, user, agent, credentials, token);
+      const keys = this.open(cluster, loggedIn, credentials, token);
       logger.info('logged in to the console', { user: user.name });
       const session = sessions.find(keys) as ConsoleSession;
       cookies.set(reply, cluster, keys.cookie, Math.floor(sessions.lifetimeMs / 1000));
@@ -149,17 +148,11 @@ export class LoginRoutes {
     }
   }
 
-  private open(
-    upstream: Upstream,
-    user: SessionUser,
-    agent: Agent,
-    credentials: UserCredentials,
-    token: OidcToken | undefined,
-  ) {
+  private open(upstream: Upstream, loggedIn: LoggedIn, credentials: UserCredentials, token: OidcToken | undefined) {
     try {
-      return this.own.sessions.open({ upstream, user, agent, credentials, token });
+      return this.own.sessions.open({ ...loggedIn, upstream, credentials, token });
     } catch (error) {
-      agent.destroy();
+      loggedIn.agent.destroy();
       throw error;
     }
   }

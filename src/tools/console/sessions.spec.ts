@@ -15,6 +15,7 @@ const open = (sessions: Sessions, name: string, token = name): SessionKeys =>
     user: { name, groups: [] },
     upstream,
     agent: new Agent(),
+    suffix: 'k8s.io',
     credentials: { tls: { cert: undefined, key: undefined }, authorization: token },
   });
 

@@ -22,6 +22,8 @@ export interface SessionLogin {
   /** The one server that the credentials go to. */
   readonly upstream: Upstream;
   readonly agent: Agent;
+  /** The suffix of the server's own groups. */
+  readonly suffix: string;
   readonly credentials: UserCredentials;
   /** Where the credentials are those of a provider, which end sooner than the session. */
   readonly token?: OidcToken | undefined;
@@ -32,6 +34,7 @@ export class ConsoleSession {
   readonly user: SessionUser;
   readonly upstream: Upstream;
   readonly agent: Agent;
+  readonly suffix: string;
   /** Aborted when the session ends; so is everything that is under way for it. */
   readonly ended = new AbortController();
   /** The party whose limits the session counts against. */
@@ -45,6 +48,7 @@ export class ConsoleSession {
     this.user = login.user;
     this.upstream = login.upstream;
     this.agent = login.agent;
+    this.suffix = login.suffix;
     this.share = shareOfLogin(login);
   }
 

@@ -14,6 +14,8 @@ import { UpstreamError } from './upstream-error.js';
 
 const connectLimitMs = 10_000;
 const mostAnswerBytes = 4 * 1024 * 1024;
+/** How the group of reviews of one's own identity begins; the rest is the suffix of all groups of the server. */
+const reviewPrefix = 'authentication.';
 
 /** One request to the API server, with the credentials of one user. */
 export interface Call {
@@ -83,8 +85,7 @@ export class Upstream {
   async login(credentials: UserCredentials, signal: AbortSignal): Promise<LoggedIn> {
     const agent = agentFor(await this.trust.tls(), credentials);
     try {
-      const user = await this.userOf(agent, credentials, signal);
-      return { user, agent };
+      return { ...(await this.userOf(agent, credentials, signal)), agent };
     } catch (error) {
       agent.destroy();
       throw error;
@@ -93,14 +94,13 @@ export class Upstream {
 
   /** Whether the user of a session may `get` a non-resource URL, by the API server's decision. */
   async mayRead(
-    session: { readonly agent: Agent; readonly authorization: string | undefined },
+    session: { readonly agent: Agent; readonly authorization: string | undefined; readonly suffix: string },
     path: string,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { agent, authorization } = session;
+    const { agent, authorization, suffix } = session;
     const headers = headersOf(authorization);
-    const group = await this.groupOf('authorization', { agent, headers, signal });
-    if (group === undefined) return false;
+    const group = `authorization.${suffix}`;
     const review = {
       apiVersion: `${group}/v1`,
       kind: 'SelfSubjectAccessReview',
@@ -114,20 +114,19 @@ export class Upstream {
     return status < 300 && (body as { status?: { allowed?: unknown } } | undefined)?.status?.allowed === true;
   }
 
-  /** The name of a group that carries the vendor's suffix. */
-  private async groupOf(prefix: string, call: Pick<Call, 'agent' | 'headers' | 'signal'>): Promise<string | undefined> {
-    const { body } = await this.json({ ...call, method: 'GET', path: '/apis' });
-    const { groups = [] } = (body ?? {}) as { groups?: { name?: string }[] };
-    return groups.map(({ name = '' }) => name).find((name) => name.startsWith(`${prefix}.`));
-  }
-
-  private async userOf(agent: Agent, { authorization }: UserCredentials, signal: AbortSignal): Promise<SessionUser> {
+  private async userOf(
+    agent: Agent,
+    { authorization }: UserCredentials,
+    signal: AbortSignal,
+  ): Promise<Omit<LoggedIn, 'agent'>> {
     const headers = headersOf(authorization);
     const groups = await this.json({ agent, method: 'GET', path: '/apis', headers, signal });
     if (groups.status === 401) throw new RefusedLogin('the API server does not accept these credentials');
     const names = (groups.body as { groups?: { name?: string }[] } | undefined)?.groups ?? [];
-    const group = names.map(({ name = '' }) => name).find((name) => name.startsWith('authentication.'));
+    // Groups of the server come before those that users add.
+    const group = names.map(({ name = '' }) => name).find((name) => name.startsWith(reviewPrefix));
     if (group === undefined) throw new RefusedLogin(`the API server lists no groups for this user (${groups.status})`);
+    const suffix = group.slice(reviewPrefix.length);
     const review = { apiVersion: `${group}/v1`, kind: 'SelfSubjectReview' };
     const { status, body } = await this.json(
       { agent, method: 'POST', path: `/apis/${group}/v1/selfsubjectreviews`, headers, signal },
@@ -137,10 +136,10 @@ export class Upstream {
     const info = (body as { status?: { userInfo?: { username?: string; groups?: string[] } } } | undefined)?.status
       ?.userInfo;
     // Servers before 1.28 can't report the user.
-    if (status === 404) return { name: '', groups: [] };
+    if (status === 404) return { user: { name: '', groups: [] }, suffix };
     if (info?.username === undefined) throw new RefusedLogin(`the API server does not say who this is (${status})`);
     if (info.username === 'system:anonymous') throw new RefusedLogin('the API server does not know these credentials');
-    return { name: info.username, groups: info.groups ?? [] };
+    return { user: { name: info.username, groups: info.groups ?? [] }, suffix };
   }
 
   /** Sends one short request, whose response is JSON or is ignored. */
@@ -182,4 +181,6 @@ function headersOf(authorization: string | undefined): Readonly<Record<string, s
 export interface LoggedIn {
   readonly user: SessionUser;
   readonly agent: Agent;
+  /** The suffix of the server's own groups. */
+  readonly suffix: string;
 }
