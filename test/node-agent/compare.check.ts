@@ -27,10 +27,21 @@ function quietly(args: readonly string[]): string {
   }
 }
 
+/** The addresses of the nodes, which pods in the network of their node have. */
+const addresses = new Map<string, readonly string[]>();
+
+function addressesOf(node: string): readonly string[] {
+  const { status } = JSON.parse(run(['get', 'node', node, '-o', 'json'])) as {
+    status: { addresses: { type: string; address: string }[] };
+  };
+  return status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address);
+}
+
 /** Values that differ between any two runs of a pod. */
 function plain(text: string, node: string): string {
+  const own = (addresses.get(node) ?? []).reduce((rest, address) => rest.replaceAll(address, 'HOST'), text);
   return (
-    text
+    own
       .replaceAll(node, 'NODE')
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
       .replace(/containerd:\/\/[0-9a-f]{64}/g, 'containerd://ID')
@@ -133,6 +144,7 @@ async function compare(pods: readonly ComparedPod[]): Promise<number> {
 
 async function main(): Promise<void> {
   if (nodes.length !== 2) throw new Error('compare.check.js KUBECONFIG NODE NODE');
+  for (const node of nodes) addresses.set(node, addressesOf(node));
   run(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: comparedObjects }));
   const only = process.env.ONLY?.split(',');
   const wanted = [...comparedPods, ...moreComparedPods].filter(({ name }) => only === undefined || only.includes(name));

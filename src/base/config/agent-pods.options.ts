@@ -232,7 +232,7 @@ export class AgentPodsOptions {
     name: 'event-qps',
     type: 'int',
     unit: 'events/s',
-    usage: 'Events that the agent writes each second, after a burst; others are left out. 0: no limit.',
+    usage: 'Events that the agent writes each second, after a burst; others wait. 0: no limit.',
   })
   @Min(0, { message: 'must be 0 or more' })
   readonly eventQps: number = 5;
