@@ -248,6 +248,10 @@ describe('escalation', () => {
     const nothing = await admin.post(bindings, binding('up', 'Role nothing', 'User alice'), { token });
     assert.equal(nothing.status, 404);
     assert.equal(nothing.body.message, `rolebindings.${group} "nothing" not found`);
+    const unnamed = await admin.post(bindings, binding('up', 'Role ', 'User alice'), { token });
+    assert.deepEqual([unnamed.status, unnamed.body.message], [400, 'Name parameter required.']);
+    const whole = await admin.post(`${rbac}/clusterrolebindings`, binding('up', 'Role x', 'User alice'), { token });
+    assert.deepEqual([whole.status, whole.body.message], [400, 'Namespace parameter required.']);
     const odd = await admin.post(bindings, binding('up', 'Rule nothing', 'User alice'), { token });
     assert.equal(odd.status, 422);
     assert.equal((await admin.get(`${bindings}/up`)).status, 404);

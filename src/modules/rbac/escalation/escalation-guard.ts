@@ -4,7 +4,7 @@ import { formatGroupResource } from '../../../base/machinery/group-version.js';
 import { ownValue } from '../../../base/machinery/own-value.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
-import { forbiddenError, notFoundError, unauthorizedError } from '../../../base/machinery/status-error.js';
+import { badRequestError, forbiddenError, notFoundError, unauthorizedError } from '../../../base/machinery/status-error.js';
 import { inTurns } from '../../../base/machinery/turns.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
@@ -88,10 +88,12 @@ export class EscalationGuard {
     const { roleRef, metadata } = binding;
     const { name = '', namespace = '' } = metadata;
     const roleResource = ownValue(roleResources, roleRef.kind);
-    // The rules of the kind refuse a binding without a role.
-    if (roleResource === undefined || roleRef.apiGroup !== this.group || roleRef.name === '') return;
+    // The rules of the kind refuse a binding to something else than a role.
+    if (roleResource === undefined || roleRef.apiGroup !== this.group) return;
     const asked = { user, verb: 'bind', namespace, resource: roleResource, name: roleRef.name };
     if (await this.isAllowed(asked, roleRef.apiGroup)) return;
+    if (roleRef.kind === 'Role' && namespace === '') throw badRequestError('Namespace parameter required.');
+    if (!roleRef.name) throw badRequestError('Name parameter required.');
     const rules = await this.rulesOf(roleRef, roleResource, namespace);
     // The answer is about the resource of the request, with the name of the role.
     if (rules === undefined) throw notFoundError({ group: this.group, resource }, roleRef.name);
