@@ -277,6 +277,10 @@ describe('status.certificate', () => {
     assert.deepEqual(sign(certificate, issued).causes, [
       'FieldValueForbidden | status.certificate | Forbidden: updates may not modify existing certificate content',
     ]);
+    assert.deepEqual(sign('junk', issued).causes, [
+      'FieldValueInvalid | status.certificate | Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
+      'FieldValueForbidden | status.certificate | Forbidden: updates may not modify existing certificate content',
+    ]);
   });
 
   it('refuses everything else', () => {

@@ -36,20 +36,18 @@ export function validateCertificateStatus(
   old: CertificateSigningRequest,
 ): FieldError[] {
   const errors = validateConditions(object.status.conditions ?? []);
+  const before = old.status.certificate ?? '';
+  const now = object.status.certificate ?? '';
+  const problem = before === now ? undefined : certificateProblem(now);
+  if (problem !== undefined) errors.push(invalid(certificatePath, '<certificate data>', problem));
   errors.push(...removedConditions(object, old));
   for (const type of approvalTypes) {
     if (hasCondition(object, type) && !hasCondition(old, type)) {
       errors.push(forbidden(conditionsPath, `updates may not add a condition of type "${type}"`));
     }
   }
-  const before = old.status.certificate ?? '';
-  const now = object.status.certificate ?? '';
-  if (before !== now) {
-    if (before !== '') {
-      errors.push(forbidden(certificatePath, 'updates may not modify existing certificate content'));
-    }
-    const problem = certificateProblem(now);
-    if (problem !== undefined) errors.push(invalid(certificatePath, '<certificate data>', problem));
+  if (before !== now && before !== '') {
+    errors.push(forbidden(certificatePath, 'updates may not modify existing certificate content'));
   }
   return errors;
 }

@@ -4,7 +4,12 @@ import { formatGroupResource } from '../../../base/machinery/group-version.js';
 import { ownValue } from '../../../base/machinery/own-value.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { RequestContext, UserInfo } from '../../../base/machinery/request-context.js';
-import { badRequestError, forbiddenError, notFoundError, unauthorizedError } from '../../../base/machinery/status-error.js';
+import {
+  badRequestError,
+  forbiddenError,
+  notFoundError,
+  unauthorizedError,
+} from '../../../base/machinery/status-error.js';
 import { inTurns } from '../../../base/machinery/turns.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
