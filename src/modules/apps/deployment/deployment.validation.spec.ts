@@ -30,8 +30,8 @@ const creates: readonly Case[] = [
       },
     },
     [
-      'FieldValueInvalid | spec.template.spec.resources.limits[hugepages-1Gi] | Invalid value: "1536Mi": 1536Mi is not positive integer multiple of hugepages-1Gi',
       'FieldValueInvalid | spec.template.spec.containers[0].resources.limits[hugepages-2Mi] | Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
+      'FieldValueInvalid | spec.template.spec.resources.limits[hugepages-1Gi] | Invalid value: "1536Mi": 1536Mi is not positive integer multiple of hugepages-1Gi',
     ],
   ],
   [

@@ -12,12 +12,12 @@ import {
   checkNonNegative,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
-import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import {
   checkCollisionCount,
   checkReplicaCounts,
 } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
 import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/update-options.js';
 import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
 import { checkSelectorUsable, validateOwnSelector } from '../selector.validation.js';

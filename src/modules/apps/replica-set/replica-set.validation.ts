@@ -5,9 +5,9 @@ import {
   checkNonNegative,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
-import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { checkReplicaCounts } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
 import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/update-options.js';
 import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkSelectorUsable, validateOwnSelector } from '../selector.validation.js';
 

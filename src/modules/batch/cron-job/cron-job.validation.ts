@@ -6,7 +6,7 @@ import {
   checkOneOf,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
-import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/update-options.js';
 import { validateJobSpec } from '../job/job.validation.js';
 
 const specPath = FieldPath.of('spec');

@@ -18,8 +18,8 @@ import {
   checkOneOf,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
-import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { validatePodTemplateSpec } from '../../../objects/apis/core/v1/validation/pod-template.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/update-options.js';
 import {
   matcherOf,
   validateLabelSelector,

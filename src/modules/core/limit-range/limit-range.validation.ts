@@ -10,11 +10,11 @@ import { isQualifiedName } from '../../../base/machinery/names.js';
 import { ownValue } from '../../../base/machinery/own-value.js';
 import { compareQuantities, quantityMilliValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { isHugePages } from '../../../objects/apis/core/v1/huge-pages.js';
 import type { LimitRange, LimitRangeItem } from '../../../objects/apis/core/v1/limit-range.types.js';
 import {
   checkContainerResourceName,
   checkResourceName,
-  isHugePages,
   isNativeResource,
 } from '../../../objects/apis/core/v1/validation/resources.validation.js';
 

@@ -4,8 +4,8 @@ import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod
 import { type PodTemplate, podTemplate } from '../../../objects/apis/core/v1/pod-template.types.js';
 import { containerImages, containerNames, formatLabels } from '../../../objects/apis/core/v1/pod-template-text.js';
 import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
-import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { validatePodTemplateSpec } from '../../../objects/apis/core/v1/validation/pod-template.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/update-options.js';
 import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 

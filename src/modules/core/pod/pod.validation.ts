@@ -7,7 +7,6 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { type PodSpec, podSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validateInitRestarts } from '../../../objects/apis/core/v1/validation/container-restart.validation.js';
-import { validateHugePages } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { validateMatchingProfiles } from '../../../objects/apis/core/v1/validation/matching-profiles.validation.js';
 import { validatePodAnnotations } from '../../../objects/apis/core/v1/validation/pod-annotations.validation.js';
 import {
@@ -15,6 +14,7 @@ import {
   validatePodSpec,
 } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
 import { validateMergedKeys } from '../../../objects/apis/core/v1/validation/scheduling.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/update-options.js';
 import { keepPlacement } from './gated-placement.js';
 
 const annotationsPath = FieldPath.of('metadata', 'annotations');
@@ -26,7 +26,7 @@ export function validatePod(pod: Pod, options: PodValidationOptions): FieldError
   const annotations = pod.metadata.annotations ?? {};
   const errors = validatePodAnnotations(annotations, pod.spec, annotationsPath, options);
   errors.push(...validateMirrorClaims(pod, options));
-  errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateHugePages(pod.spec, specPath));
+  errors.push(...validatePodSpec(pod.spec, specPath, options));
   for (const check of [validateInitRestarts, validateMergedKeys, validatePlainAddresses]) {
     errors.push(...check(pod.spec, specPath));
   }
@@ -96,7 +96,8 @@ const updatableFields =
 export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
   const [annotations, before] = [pod.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
   const errors = validatePodAnnotations(annotations, pod.spec, annotationsPath, options, before);
-  errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateAnnotationUpdate(pod, old, options));
+  errors.push(...validatePodSpec(pod.spec, specPath, updateOptions(options, old.spec)));
+  errors.push(...validateAnnotationUpdate(pod, old, options));
   for (const field of ['containers', 'initContainers'] as const) {
     if ((pod.spec[field] ?? []).length === (old.spec[field] ?? []).length) continue;
     errors.push(forbidden(specPath.child(field), 'pod updates may not add or remove containers'));

@@ -3,7 +3,7 @@ import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
 import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
 import { podNameWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
-import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/update-options.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateReplicationController } from './replication-controller.validation.js';
 

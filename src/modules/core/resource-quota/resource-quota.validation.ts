@@ -1,12 +1,9 @@
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { isHugePages } from '../../../objects/apis/core/v1/huge-pages.js';
 import type { ResourceQuota, ResourceQuotaSpec } from '../../../objects/apis/core/v1/resource-quota.types.js';
 import type { ResourceList } from '../../../objects/apis/core/v1/resources.types.js';
-import {
-  checkQuantity,
-  checkResourceName,
-  isHugePages,
-} from '../../../objects/apis/core/v1/validation/resources.validation.js';
+import { checkQuantity, checkResourceName } from '../../../objects/apis/core/v1/validation/resources.validation.js';
 
 const specPath = FieldPath.of('spec');
 const scopesPath = specPath.child('scopes');

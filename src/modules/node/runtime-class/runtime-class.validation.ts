@@ -13,7 +13,7 @@ const schedulingPath = FieldPath.of('scheduling');
 export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const limits = object.overhead?.podFixed;
-  if (limits !== undefined) validateResourceRequirements({ limits }, FieldPath.of('overhead'), names, errors);
+  if (limits !== undefined) validateResourceRequirements({ limits }, FieldPath.of('overhead'), { names }, errors);
   const { nodeSelector, tolerations = [] } = object.scheduling ?? {};
   errors.push(...validateLabels(nodeSelector, schedulingPath.child('nodeSelector')));
   const tolerationsPath = schedulingPath.child('tolerations');

@@ -1,5 +1,6 @@
 import { addQuantities, compareQuantities, formatQuantity } from '../../../../base/machinery/values/quantity.js';
 import type { Container } from './container.types.js';
+import { isHugePages } from './huge-pages.js';
 import type { PodSpec } from './pod-spec.types.js';
 
 /** Whether the containers of a pod can share an amount of the resource. */
@@ -75,8 +76,4 @@ export function applyPodLevelDefaults(spec: PodSpec): void {
   }
   if (Object.keys(limits).length > 0) resources.limits = limits;
   if (Object.keys(requests).length > 0) resources.requests = requests;
-}
-
-function isHugePages(name: string): boolean {
-  return name.startsWith('hugepages-');
 }

@@ -13,6 +13,7 @@ const cases: readonly (readonly [resources: readonly object[], expected: string]
   [[{ requests: { cpu: '1' } }], 'Burstable'],
   [[{ limits: both, requests: both }, {}], 'Burstable'],
   [[{ limits: both, requests: { cpu: '500m', memory: '1Gi' } }], 'Burstable'],
+  [[{ limits: both, requests: { cpu: '1', memory: '0' } }], 'Burstable'],
   [[{ limits: both, requests: { cpu: '1000m', memory: '1024Mi' } }], 'Guaranteed'],
   [
     [

@@ -27,8 +27,7 @@ function classOf(all: readonly Amounts[]): PodQOSClass {
       const limit = positive(limits?.[name]);
       const request = positive(requests?.[name]);
       if (limit !== undefined || request !== undefined) isBestEffort = false;
-      if (limit === undefined || (request !== undefined && compareQuantities(limit, request) !== 0))
-        isGuaranteed = false;
+      if (limit === undefined || request === undefined || compareQuantities(limit, request) !== 0) isGuaranteed = false;
     }
   }
   return isBestEffort ? 'BestEffort' : isGuaranteed ? 'Guaranteed' : 'Burstable';

@@ -151,7 +151,7 @@ function validateContainer(
   const pullPolicy = container.imagePullPolicy ?? '';
   if (pullPolicy === '') errors.push(required(path.child('imagePullPolicy')));
   else checkOneOf(pullPolicy, pullPolicies, path.child('imagePullPolicy'), errors);
-  validateResourceRequirements(container.resources, path.child('resources'), options.names, errors);
+  validateResourceRequirements(container.resources, path.child('resources'), options, errors);
   validateClaimsOf(container, options.claims, path.child('resources').child('claims'), errors);
   validateResizePolicy(container, path.child('resizePolicy'), errors);
   validateSecurityContext(container.securityContext, options.hostUsers, path.child('securityContext'), errors);

@@ -8,20 +8,26 @@ import {
   required,
 } from '../../../../../base/machinery/field-error.js';
 import { compareQuantities } from '../../../../../base/machinery/values/quantity.js';
-import type { VendorNames } from '../../../../../base/machinery/vendor.js';
+import { isHugePages } from '../huge-pages.js';
 import { isPodLevelResource, limitsOfContainers, requestsOfContainers } from '../pod-level-resources.js';
 import type { PodSpec } from '../pod-spec.types.js';
-import { checkResourceName, isHugePages, validateResourceRequirements } from './resources.validation.js';
+import type { PodValidationOptions } from './common.validation.js';
+import { checkResourceName, validateResourceRequirements } from './resources.validation.js';
 
 /** Validates the resources that the containers of a pod share. */
-export function validatePodResources(spec: PodSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
+export function validatePodResources(
+  spec: PodSpec,
+  path: FieldPath,
+  options: PodValidationOptions,
+  errors: FieldError[],
+): void {
   const { resources } = spec;
   if (resources === undefined) return;
   const { claims = [] } = resources;
   if (claims.length > 0) {
     errors.push(forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level'));
   }
-  validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) => {
+  validateResourceRequirements(resources, path, options, errors, (name, at, _names, found) => {
     const before = found.length;
     checkResourceName(name, at, found);
     const isKnown = found.length === before;
@@ -50,7 +56,7 @@ function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldErr
   const asked = requestsOfContainers(spec);
   for (const [name, amount] of Object.entries(requests)) {
     const sum = asked.get(name);
-    if (!isPodLevelResource(name) || sum === undefined || compareQuantities(amount, sum) >= 0) continue;
+    if (sum === undefined || compareQuantities(amount, sum) >= 0) continue;
     const detail = `must be greater than or equal to aggregate container requests of ${sum}`;
     errors.push(invalid(path.child('requests').key(name), amount, detail));
   }

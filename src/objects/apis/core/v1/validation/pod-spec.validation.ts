@@ -127,10 +127,10 @@ function validateScheduling(spec: PodSpec, path: FieldPath, options: PodValidati
     checkPolicy(preemptionPolicy, ['PreemptLowerPriority', 'Never'], path.child('preemptionPolicy'), errors);
   }
   if (overhead !== undefined) {
-    validateResourceRequirements({ limits: overhead }, path.child('overhead'), options.names, errors);
+    validateResourceRequirements({ limits: overhead }, path.child('overhead'), options, errors);
   }
   if (spec.resources !== undefined) {
-    validatePodResources(spec, path.child('resources'), options.names, errors);
+    validatePodResources(spec, path.child('resources'), options, errors);
   }
 }
 

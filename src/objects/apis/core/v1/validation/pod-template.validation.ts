@@ -2,7 +2,6 @@ import { type FieldError, type FieldPath, forbidden } from '../../../../../base/
 import { validateAnnotations, validateLabels } from '../../../../../base/machinery/label-rules.js';
 import type { PodTemplateSpec } from '../pod-spec.types.js';
 import type { PodValidationOptions } from './common.validation.js';
-import { validateHugePages } from './huge-pages.validation.js';
 import { validateMatchingProfiles } from './matching-profiles.validation.js';
 import { validatePodAnnotations } from './pod-annotations.validation.js';
 import { validatePodSpec } from './pod-spec.validation.js';
@@ -20,7 +19,6 @@ export function validatePodTemplateSpec(
   errors.push(...validatePodAnnotations(annotations, template.spec, path.child('annotations'), options));
   errors.push(...validatePodSpec(template.spec, path.child('spec'), options));
   errors.push(...validateMatchingProfiles(annotations, template.spec, path.child('spec'), options.names));
-  if (options.allowsPartPages !== true) errors.push(...validateHugePages(template.spec, path.child('spec')));
   if ((template.spec.ephemeralContainers ?? []).length > 0) {
     const detail = 'ephemeral containers not allowed in pod template';
     errors.push(forbidden(path.child('spec').child('ephemeralContainers'), detail));

@@ -9,8 +9,9 @@ import { isQualifiedName } from '../../../../../base/machinery/names.js';
 import { ownValue } from '../../../../../base/machinery/own-value.js';
 import { compareQuantities, quantityMilliValue, quantitySign } from '../../../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../../../base/machinery/vendor.js';
+import { isHugePages, isWholePages } from '../huge-pages.js';
 import type { ResourceList } from '../resources.types.js';
-import { checkText } from './common.validation.js';
+import { checkText, type PodValidationOptions } from './common.validation.js';
 
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
@@ -47,11 +48,6 @@ const integerResources: ReadonlySet<string> = new Set([
   'services.nodeports',
   'services.loadbalancers',
 ]);
-
-/** `hugepages-2Mi` and the like: memory that can't be overcommitted. */
-export function isHugePages(name: string): boolean {
-  return name.startsWith('hugepages-');
-}
 
 /** Whether the server itself knows a resource: its name has no domain, or the vendor's own domain. */
 export function isNativeResource(name: string, names: VendorNames): boolean {
@@ -123,7 +119,7 @@ export interface ResourceAmounts {
 export function validateResourceRequirements(
   resources: ResourceAmounts,
   path: FieldPath,
-  names: VendorNames,
+  { names, allowsPartPages = false }: PodValidationOptions,
   errors: FieldError[],
   checkName: typeof checkContainerResourceName = checkContainerResourceName,
 ): void {
@@ -135,26 +131,41 @@ export function validateResourceRequirements(
     const at = limitPath.key(name);
     checkName(name, at, names, errors);
     checkQuantity(name, limits?.[name] as string, at, names, errors);
+    if (!allowsPartPages) checkPages(name, limits?.[name] as string, at, errors);
   }
   for (const name of Object.keys(requests ?? {})) {
     const request = requests?.[name] as string;
     const at = requestPath.key(name);
     checkName(name, at, names, errors);
     checkQuantity(name, request, at, names, errors);
-    const limit = ownValue(limits, name);
     const mayOvercommit = isNativeResource(name, names) && !isHugePages(name);
-    if (limit === undefined) {
-      if (!mayOvercommit) errors.push(required(limitPath, 'Limit must be set for non overcommitable resources'));
-      continue;
+    const limit = ownValue(limits, name);
+    if (limit !== undefined) checkRequest(name, request, limit, mayOvercommit, requestPath, errors);
+    else if (!mayOvercommit) {
+      errors.push(required(limitPath, 'Limit must be set for non overcommitable resources'));
     }
-    const order = compareQuantities(request, limit);
-    if (!mayOvercommit && order !== 0)
-      errors.push(invalid(requestPath, request, `must be equal to ${name} limit of ${limit}`));
-    else if (order > 0)
-      errors.push(invalid(requestPath, request, `must be less than or equal to ${name} limit of ${limit}`));
+    if (!allowsPartPages) checkPages(name, request, at, errors);
   }
   const all = [...Object.keys(limits ?? {}), ...Object.keys(requests ?? {})];
   if (all.some(isHugePages) && !all.some((name) => name === 'cpu' || name === 'memory')) {
     errors.push(forbidden(path, 'HugePages require cpu or memory'));
   }
+}
+
+function checkRequest(
+  name: string,
+  request: string,
+  limit: string,
+  mayOvercommit: boolean,
+  path: FieldPath,
+  errors: FieldError[],
+): void {
+  const order = compareQuantities(request, limit);
+  if (!mayOvercommit && order !== 0) errors.push(invalid(path, request, `must be equal to ${name} limit of ${limit}`));
+  else if (order > 0) errors.push(invalid(path, request, `must be less than or equal to ${name} limit of ${limit}`));
+}
+
+function checkPages(name: string, amount: string, path: FieldPath, errors: FieldError[]): void {
+  if (!isHugePages(name) || isWholePages(name, amount)) return;
+  errors.push(invalid(path, amount, `${amount} is not positive integer multiple of ${name}`));
 }
