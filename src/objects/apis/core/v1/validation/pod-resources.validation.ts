@@ -71,7 +71,7 @@ function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldErr
     spec[field]?.forEach(({ resources }, i) => {
       for (const [name, limit] of Object.entries(resources.limits ?? {})) {
         const most = limits[name];
-        if (!isPodLevelResource(name) || most === undefined || compareQuantities(limit, most) <= 0) continue;
+        if (most === undefined || compareQuantities(limit, most) <= 0) continue;
         const at = path.child(field).index(i).key(name).child('limits');
         errors.push(invalid(at, limit, `must be less than or equal to pod limits of ${most}`));
       }
