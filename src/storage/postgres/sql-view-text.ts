@@ -143,7 +143,8 @@ where o.resource = ${quoteText(storageResource)}`;
  * must they: the object may have changed since, and then the first change after the position has the state before it.
  * Where the log does not reach back to the position, as after a long time without the loop, it is the present state.
  *
- * Queries that need neither read only the rows: sub-selects of columns that are not asked for are not run.
+ * Queries that need neither read only the rows: sub-selects of columns that are not asked for are not run. All that is
+ * called here is safe in parallel: one function that is not would keep every query of the view from it.
  */
 function liveState(resource: string, tableName: string): { readonly version: string; readonly object: string } {
   const position = `(select coalesce(t.own_position, nullif(p.position, -1))
@@ -163,7 +164,7 @@ function liveState(resource: string, tableName: string): { readonly version: str
     where ${isSame('l')} and (l.resource_version <= ${position}) is not true
       and not exists (select from plinth.changes c where ${isLater})
     limit 1) s)`;
-  return { version: state('s.version'), object: state("plinth.shown_object('', s.data, s.version)") };
+  return { version: state('s.version'), object: state('plinth.versioned_object(plinth.to_jsonb(s.data), s.version)') };
 }
 
 function withDigest(view: Omit<SqlView, 'digest'>): SqlView {

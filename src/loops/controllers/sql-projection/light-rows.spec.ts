@@ -92,6 +92,20 @@ describe('rows without a copy of their objects', () => {
       assert.deepEqual(changed, { phase: 'Failed', annotations: { note: 'y' } });
     }));
 
+  it('let queries run in parallel', () =>
+    RowScene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', managedPod());
+      scene.run();
+      await scene.caughtUp();
+      // The setting of PostgreSQL that uses a worker wherever it may; its name depends on the version.
+      await scene.rows(`select set_config(name, 'on', false) from pg_settings
+        where name in ('debug_parallel_query', 'force_parallel_mode')`);
+      const plan = await scene.rows(
+        'explain select image, count(*) from cluster.pods, unnest(images) image group by 1',
+      );
+      assert.match(JSON.stringify(plan), /Gather/);
+    }));
+
   it('have the columns that the objects give, after random changes', { timeout: 120_000 }, () =>
     RowScene.use(async (scene) => {
       const { storage } = scene;
