@@ -14,6 +14,8 @@ describe('LostNetworks', () => {
   let done: string[];
   let listed: string[];
   let used: Set<string>;
+  /** Namespaces that can't be removed. */
+  let stuck: Set<string>;
   let namespaces: Map<string, readonly string[]>;
   let ownRanges: readonly string[];
   let lost: LostNetworks;
@@ -24,6 +26,7 @@ describe('LostNetworks', () => {
     done = [];
     listed = ['known'];
     used = new Set();
+    stuck = new Set();
     namespaces = new Map();
     ownRanges = ['10.244.1.0/24', 'fd00:1::/64'];
     lost = new LostNetworks({
@@ -37,7 +40,10 @@ describe('LostNetworks', () => {
         namespaces: async () => [...namespaces.keys()],
         addresses: async (name) => namespaces.get(name),
         unused: async (names) => names.filter((name) => !used.has(name)),
-        removeNamespace: async (name) => void done.push(`namespace ${name}`),
+        removeNamespace: async (name) => {
+          if (stuck.has(name)) throw new Error('it is busy');
+          done.push(`namespace ${name}`);
+        },
         release: async (id, ranges) => void done.push(`${id} of ${ranges.join()}`),
       },
       addressesFolder: folder,
@@ -105,6 +111,18 @@ describe('LostNetworks', () => {
     await lookLater();
     await lookLater();
     assert.deepEqual(done, ['namespace cni-empty']);
+  });
+
+  it('is not held up by one that cannot be removed', async () => {
+    await record('10.244.1.3', 'first');
+    await record('10.244.1.4', 'second');
+    namespaces.set('cni-1', ['10.244.1.3']).set('cni-2', ['10.244.1.4']).set('cni-3', []).set('cni-4', []);
+    stuck.add('cni-1').add('cni-3');
+    await lost.look();
+    await lookLater();
+    await lookLater();
+    assert.deepEqual(done.slice(0, 2), ['namespace cni-2', 'second of 10.244.1.0/24,fd00:1::/64']);
+    assert.ok(done.includes('namespace cni-4'));
   });
 
   it('touches no addresses of others, and no networks that other programs have configured', async () => {

@@ -1,6 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
+import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
@@ -61,7 +62,7 @@ export class LostNetworks {
     if (lost.length === 0) return;
     const namespaces = new Map<string, readonly string[]>();
     for (const name of await machine.namespaces()) namespaces.set(name, (await machine.addresses(name)) ?? []);
-    for (const [id, addresses] of lost) await this.remove(id, addresses, namespaces);
+    for (const [id, addresses] of lost) await this.attempt(() => this.remove(id, addresses, namespaces));
   }
 
   /** A runtime that is killed before it has made the interfaces of a sandbox leaves a namespace that nothing names. */
@@ -74,10 +75,21 @@ export class LostNetworks {
         empty.add(name);
         continue;
       }
-      await machine.removeNamespace(name);
-      logger.info('an empty network namespace of a lost sandbox is removed', { namespace: name });
+      await this.attempt(async () => {
+        await machine.removeNamespace(name);
+        logger.info('an empty network namespace of a lost sandbox is removed', { namespace: name });
+      });
     }
     this.emptyBefore = empty;
+  }
+
+  /** One that can't be removed now does not hold up the others. */
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.dependencies.logger.warn('the network of a lost sandbox could not be removed', { error: errorText(error) });
+    }
   }
 
   private isLost(id: string): boolean {
