@@ -158,12 +158,12 @@ describe('writes', () => {
     }
     const deleted = await two.delete(`${configMaps}?labelSelector=set%3Dx`);
     assert.equal(deleted.status, 200);
-    assert.equal(deleted.body.kind, 'Status');
+    assert.equal(deleted.body.kind, 'ConfigMapList');
+    const namesOf = ({ body }: typeof deleted) =>
+      body.items.map((i: { metadata: { name: string } }) => i.metadata.name);
+    assert.deepEqual(namesOf(deleted), ['c1', 'c2']);
     const left = await one.get(`${configMaps}?labelSelector=set`);
-    assert.deepEqual(
-      left.body.items.map((i: { metadata: { name: string } }) => i.metadata.name),
-      ['c3'],
-    );
+    assert.deepEqual(namesOf(left), ['c3']);
   });
 
   it('answers HEAD like GET, without a body', async () => {

@@ -26,7 +26,8 @@ describe('resources of containers', () => {
     };
     assert.equal(of({}), 1000);
     assert.equal(of({ requests: { memory: '100Mi' } }), 900);
-    assert.equal(of({ limits: { cpu: '1', memory: '100Mi' } }), -997);
+    const amounts = { cpu: '1', memory: '100Mi' };
+    assert.equal(of({ limits: amounts, requests: amounts }), -997);
     assert.equal(of({ requests: { memory: '1000Mi' } }), 3);
   });
 
