@@ -109,7 +109,7 @@ after(async () => {
 
 async function scrape(path = '/metrics'): Promise<ScrapedSeries[]> {
   const { status, text } = await cluster.first.client.get(path);
-  assert.equal(status, 200);
+  assert.equal(status, 200, text);
   return readScrape(text);
 }
 
@@ -171,6 +171,8 @@ async function traffic(): Promise<void> {
   assert.equal((await first.next())?.type, 'ADDED');
   for (const watch of watches) watch.close();
   crowd.close();
+  // The server may see only later that the watches are closed, and refuse this address until then.
+  await eventually(async () => (await client.get('/metrics')).status === 200, 'the address may send requests again');
 
   // A connection without TLS.
   const { port } = new URL(url);
