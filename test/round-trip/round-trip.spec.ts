@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { formFaults, rootView } from '../../src/base/machinery/field-set/index.js';
+import type { JsonObject } from '../../src/base/machinery/patch/json-value.js';
 import { decode, jsonFields, type KindType, type StructType } from '../../src/base/machinery/schema/index.js';
 import { decodeProtobuf, encodeProtobuf } from '../../src/base/machinery/schema/protobuf/index.js';
 import type { ServedResource } from '../../src/objects/registry/resource-registry.js';
@@ -56,6 +58,27 @@ describe('canonical form', () => {
         assert.equal(JSON.stringify(canonical(type, JSON.parse(text))), text);
       });
     }
+  });
+});
+
+describe('an applied object', () => {
+  it('has no undeclared field and no value of another form, for every kind', () => {
+    for (const type of kinds) {
+      forRandomObjects(type, (object) => {
+        const written = JSON.parse(JSON.stringify(object)) as JsonObject;
+        // Random lists have equal elements, too.
+        const faults = formFaults(rootView(type), written, false).filter(
+          (fault) => !/: (duplicate|element \d)/.test(fault),
+        );
+        assert.deepEqual(faults, []);
+      });
+    }
+  });
+
+  it('may name the kinds of the objects in it', () => {
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'c' }, spec: {} };
+    const type = kinds.find(({ name }) => name === 'apps.v1.StatefulSet') ?? assert.fail();
+    assert.deepEqual(formFaults(rootView(type), { spec: { volumeClaimTemplates: [claim] } }, false), []);
   });
 });
 

@@ -127,6 +127,8 @@ function structView(type: StructType): DeclaredView {
     view = { kind: 'struct', fields, others: others === undefined ? undefined : ownershipView(others) };
     // Registered before its fields are visited: a struct may contain itself.
     structViews.set(type, view);
+    // An object inside another may name its kind, too.
+    if (type.kind !== undefined) for (const name of ['kind', 'apiVersion']) fields.set(name, leafView('string'));
     for (const [name, field] of jsonFields(type)) {
       const member = viewOf(field.type, field);
       fields.set(name, member);
