@@ -86,8 +86,11 @@ describe('dev with a node', { skip: unlessThere('dev with a node', needs) }, () 
     const address = (await kubectl('get', 'service', 'web', '-o', 'jsonpath={.spec.clusterIP}')).trim();
     assert.equal(server, '10.0.0.10');
     assert.ok((await shell('nslookup web.default.svc.cluster.local')).includes(`Address: ${address}`));
-    const page = await shell(`printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 5 ${address} 80`);
-    assert.match(page, /hello/);
+    // Without a probe, a container is available before its server listens.
+    await eventually(
+      async () => (await shell(`printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 5 ${address} 80 || true`)).includes('hello'),
+      'an answer of the deployment',
+    );
   });
 
   it('follows network policies', async () => {
@@ -101,7 +104,7 @@ describe('dev with a node', { skip: unlessThere('dev with a node', needs) }, () 
     await fs.writeFile(file, JSON.stringify(policy));
     const script = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 2 web 80 | grep -q hello && echo reached || echo refused`;
     const ask = () => kubectl('exec', 'asker', '--', 'sh', '-c', script);
-    assert.equal((await ask()).trim(), 'reached');
+    await eventually(async () => (await ask()).trim() === 'reached', 'an answer before there is a policy');
     await kubectl('create', '-f', file);
     await eventually(async () => (await ask()).trim() === 'refused', 'a policy that is in force');
   });

@@ -235,7 +235,11 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       [first.ready, first.state.terminated.reason, first.state.terminated.exitCode],
       [true, 'Completed', 0],
     );
-    const log = kubectl.ok(['logs', 'whole']);
+    // The probe succeeds while the script still writes.
+    const log = await eventually(() => {
+      const seen = kubectl.ok(['logs', 'whole']);
+      return seen.split('\n').length > 4 && seen;
+    }, 'all lines of the script');
     assert.equal(log, 'whole from the map\ndone\nhush1000\nwhole\n');
     assert.equal(kubectl.ok(['logs', 'whole', '--tail=1']), 'whole\n');
     const found = kubectl.ok(['exec', 'whole', '--', 'cat', '/proc/1/cgroup']);
@@ -481,9 +485,12 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     await agent.stop();
     agent = await AgentProcess.start([...flags, '--shutdown-grace-period=20s']);
     await create('last', {
-      containers: [{ name: 'main', ...shell('trap "exit 0" TERM; while true; do sleep 0.1; done') }],
+      terminationGracePeriodSeconds: 15,
+      containers: [{ name: 'main', ...shell('trap "exit 0" TERM; echo ready; while true; do sleep 0.1; done') }],
     });
     await untilPod('last', 'the pod runs', (seen) => seen.phase === 'Running');
+    // Before that, the script would ignore the signal.
+    await eventually(() => kubectl.ok(['logs', 'last']) === 'ready\n', 'the script has its trap');
     await agent.stop('SIGTERM');
     const { status } = (await admin.get(`${pods}/last`)).body;
     assert.deepEqual(

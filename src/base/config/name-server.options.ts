@@ -13,8 +13,13 @@ function addressesProblem(addresses: readonly string[]): string | undefined {
   return addresses.length > 0 && addresses.every((address) => isIP(address) !== 0) ? undefined : 'must be IP addresses';
 }
 
-function rangesProblem(ranges: readonly string[]): string | undefined {
-  return ranges.every((range) => parseCidr(range) !== undefined) ? undefined : 'must be ranges such as 10.244.0.0/16';
+/** In the place of a range, it stands for the addresses of all nodes of the cluster. */
+export const nodesWord = 'nodes';
+
+function clientsProblem(clients: readonly string[]): string | undefined {
+  return clients.every((client) => client === nodesWord || parseCidr(client) !== undefined)
+    ? undefined
+    : `must be ranges such as 10.244.0.0/16, or ${nodesWord}`;
 }
 
 /** Reads `192.0.2.53`, `192.0.2.53:5353`, `2001:db8::53` or `[2001:db8::53]:5353`; undefined for any other string. */
@@ -101,9 +106,10 @@ export class NameServerOptions {
     type: 'list',
     unit: 'ranges',
     usage:
-      'Clients that get answers. Others get none, so that nobody else asks other servers through this one. Empty: all.',
+      'Clients that get answers; nodes stands for the addresses of all nodes, which are watched then. Others get none, ' +
+      'so that nobody else asks other servers through this one. Empty: all.',
   })
-  @Check('ranges', rangesProblem)
+  @Check('ranges', clientsProblem)
   readonly allowedClients: readonly string[] = [];
 
   @Flag({

@@ -4,12 +4,14 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { OutageLog } from '../../base/observability/outage-log.js';
 import type { Namespace } from '../../objects/apis/core/v1/namespace.types.js';
+import type { Node } from '../../objects/apis/core/v1/node.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { Service } from '../../objects/apis/core/v1/service.types.js';
 import type { EndpointSlice } from '../../objects/apis/discovery/v1/endpoint-slice.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
 import { type ObjectWatchDependencies, watchObjects } from '../connection/object-watch.js';
 import type { ClusterNames } from './records/cluster-names.js';
+import type { NodeAddresses } from './server/node-addresses.js';
 
 export interface ClusterWatchesDependencies {
   readonly api: ApiUser;
@@ -18,6 +20,8 @@ export interface ClusterWatchesDependencies {
   readonly slicesPath: string;
   /** Whether names of pods depend on the existing pods. */
   readonly watchesPods: boolean;
+  /** Gets the addresses of nodes, which are watched if it is given. */
+  readonly nodes: NodeAddresses | undefined;
   readonly timers: Timers;
   readonly logger: Logger;
 }
@@ -31,7 +35,8 @@ export class ClusterWatches {
 
   constructor(private readonly dependencies: ClusterWatchesDependencies) {
     const pods = dependencies.watchesPods ? ['pods'] : [];
-    this.missing = new Set(['namespaces', 'services', 'endpointslices', ...pods]);
+    const nodes = dependencies.nodes === undefined ? [] : ['nodes'];
+    this.missing = new Set(['namespaces', 'services', 'endpointslices', ...pods, ...nodes]);
   }
 
   /** Whether all lists have been read once. */
@@ -42,7 +47,7 @@ export class ClusterWatches {
   /** Starts the watches. @returns a promise that resolves when all lists have been read once */
   start(): Promise<void> {
     const { signal } = this.stopping;
-    const { names, slicesPath, watchesPods: followsPods } = this.dependencies;
+    const { names, nodes, slicesPath, watchesPods: followsPods } = this.dependencies;
     const ready = new Promise<void>((resolve) => {
       this.onReady = resolve;
     });
@@ -71,6 +76,13 @@ export class ClusterWatches {
           known: () => names.uids.pods(),
           onObject: (pod) => names.putPod(pod),
           onGone: (uid) => names.removePod(uid),
+        }),
+      nodes &&
+        this.watch<Node & ApiObject>('nodes', signal, {
+          path: '/api/v1/nodes',
+          known: () => nodes.uids(),
+          onObject: (node) => nodes.put(node),
+          onGone: (uid) => nodes.remove(uid),
         }),
     ]);
     return ready;

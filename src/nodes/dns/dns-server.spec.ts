@@ -4,12 +4,15 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import packet from 'dns-packet';
+import type { ApiObject } from '../../base/machinery/api-object.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { Logger } from '../../base/observability/logger.js';
+import type { Node } from '../../objects/apis/core/v1/node.types.js';
 import { DnsMetrics } from './dns-metrics.js';
 import { DnsServer, type DnsServerOptions } from './dns-server.js';
 import { withLength } from './forward/exchange.js';
 import { Forwarder } from './forward/forwarder.js';
+import { NodeAddresses } from './server/node-addresses.js';
 import { QueryHandler } from './server/query-handler.js';
 import { sampleDnsCluster, serviceObject, sliceObject } from './testing/sample-cluster.js';
 
@@ -141,7 +144,7 @@ describe('the name server', () => {
       isReady: () => isReady,
       zone: { domain: 'cluster.local', ttl: 5, podMode: 'insecure', ownService: 'kube-system/kube-dns' },
     });
-    const defaults = { addresses: ['127.0.0.1'], port: 0, clients: [], queriesPerSecond: 0 };
+    const defaults = { addresses: ['127.0.0.1'], port: 0, clients: [], nodes: undefined, queriesPerSecond: 0 };
     const server = new DnsServer({ ...defaults, ...options }, handler, measured, systemTimers);
     await server.start();
     servers.push(server);
@@ -376,6 +379,36 @@ describe('the name server', () => {
     assert.equal(isAnswered, false);
     socket.close();
     allowed.close();
+  });
+
+  it('answers the nodes of the cluster while they are nodes', async () => {
+    const nodes = new NodeAddresses();
+    const closed = await start({ nodes });
+    const node = (uid: string, address: string) =>
+      nodes.put({
+        ...{ apiVersion: 'v1', kind: 'Node', metadata: { name: uid, uid, resourceVersion: '1' } },
+        status: { addresses: [{ type: 'InternalIP', address }] },
+      } as unknown as Node & ApiObject);
+    node('first', '127.0.0.8');
+    node('second', '127.0.0.9');
+    nodes.remove('second');
+    const [gone, known] = [createSocket('udp4'), createSocket('udp4')];
+    let isAnswered = false;
+    gone.on('message', () => {
+      isAnswered = true;
+    });
+    for (const [socket, address] of [
+      [gone, '127.0.0.9'],
+      [known, '127.0.0.8'],
+    ] as const) {
+      socket.bind(0, address);
+      await once(socket, 'listening');
+      socket.send(query('web.default.svc.cluster.local', 'A'), closed, '127.0.0.1');
+    }
+    await once(known, 'message', { signal: AbortSignal.timeout(30_000) });
+    assert.equal(isAnswered, false);
+    gone.close();
+    known.close();
   });
 
   it('counts under the names that dashboards know', async () => {

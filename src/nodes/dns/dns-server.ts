@@ -4,6 +4,7 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { DnsMetrics } from './dns-metrics.js';
 import type { Transport } from './forward/forwarder.js';
 import { ClientBudgets } from './server/client-budgets.js';
+import type { NodeAddresses } from './server/node-addresses.js';
 import type { QueryHandler } from './server/query-handler.js';
 import { TcpListener } from './server/tcp-listener.js';
 import { UdpListener } from './server/udp-listener.js';
@@ -12,8 +13,10 @@ export interface DnsServerOptions {
   readonly addresses: readonly string[];
   /** 0: any free port, the same for all addresses and both protocols. */
   readonly port: number;
-  /** Ranges of clients that may send queries; empty: everybody may. */
+  /** Ranges of clients that may send queries. */
   readonly clients: readonly string[];
+  /** Other clients that may send queries; undefined, and no ranges: everybody may. */
+  readonly nodes: NodeAddresses | undefined;
   /** The most queries of one client per second; 0: no limit. */
   readonly queriesPerSecond: number;
 }
@@ -37,7 +40,8 @@ export class DnsServer {
   ) {
     const perSecond = options.queriesPerSecond;
     this.budgets = new ClientBudgets({ perSecond, mostClients, elapsed: () => timers.elapsed() });
-    this.allowed = options.clients.length === 0 ? undefined : listOf(options.clients);
+    const isOpen = options.clients.length === 0 && options.nodes === undefined;
+    this.allowed = isOpen ? undefined : listOf(options.clients);
   }
 
   get port(): number {
@@ -77,8 +81,13 @@ export class DnsServer {
     await Promise.all(this.listeners.splice(0).map((listener) => listener.stop()));
   }
 
+  private mayAsk(client: string): boolean {
+    if (this.allowed === undefined || this.options.nodes?.has(client) === true) return true;
+    return this.allowed.check(client, isIPv6(client) ? 'ipv6' : 'ipv4');
+  }
+
   private take(transport: Transport, message: Buffer, client: string): ReturnType<QueryHandler['handle']> {
-    if (this.allowed !== undefined && !this.allowed.check(client, isIPv6(client) ? 'ipv6' : 'ipv4')) {
+    if (!this.mayAsk(client)) {
       this.metrics.dropped.inc({ reason: 'foreign-client' });
       return undefined;
     }

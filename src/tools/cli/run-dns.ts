@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { type NameServerOptions, parseUpstream } from '../../base/config/name-server.options.js';
+import { type NameServerOptions, nodesWord, parseUpstream } from '../../base/config/name-server.options.js';
 import { parseListenAddress } from '../../base/config/service-proxy.options.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
@@ -18,6 +18,7 @@ import { DnsServer } from '../../nodes/dns/dns-server.js';
 import type { UpstreamServer } from '../../nodes/dns/forward/exchange.js';
 import { Forwarder } from '../../nodes/dns/forward/forwarder.js';
 import { ClusterNames } from '../../nodes/dns/records/cluster-names.js';
+import { NodeAddresses } from '../../nodes/dns/server/node-addresses.js';
 import { QueryHandler } from '../../nodes/dns/server/query-handler.js';
 
 export interface DnsToRun {
@@ -45,8 +46,9 @@ export async function startDns({ options, access, names, logger }: DnsToRun): Pr
   const shared = { timers: systemTimers, logger };
   const slicesGroup = `/apis/discovery.${names.suffix}/v1`;
   const api = connection.own();
+  const nodes = options.allowedClients.includes(nodesWord) ? new NodeAddresses() : undefined;
   const follower = new ClusterWatches({
-    ...{ ...shared, api, names: clusterNames },
+    ...{ ...shared, api, nodes, names: clusterNames },
     slicesPath: `${slicesGroup}/endpointslices`,
     watchesPods: options.podNames === 'verified',
   });
@@ -65,8 +67,9 @@ export async function startDns({ options, access, names, logger }: DnsToRun): Pr
       ownService: `${names.systemNamespace}/${dnsServiceName}`,
     },
   });
-  const { bindAddress: addresses, port, allowedClients: clients, clientQps: queriesPerSecond } = options;
-  const server = new DnsServer({ addresses, port, clients, queriesPerSecond }, handler, metrics, systemTimers);
+  const { bindAddress: addresses, port, clientQps: queriesPerSecond } = options;
+  const clients = options.allowedClients.filter((each) => each !== nodesWord);
+  const server = new DnsServer({ addresses, port, clients, nodes, queriesPerSecond }, handler, metrics, systemTimers);
   const pages: PlainServer[] = [];
   try {
     await server.start();

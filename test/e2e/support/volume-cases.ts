@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AgentScene } from './agent-scene.js';
+import { eventually } from './test-cluster.js';
 
 const pods = '/api/v1/namespaces/default/pods';
 
@@ -35,7 +36,7 @@ export function volumeCases(scene: () => AgentScene): void {
         /^failed to prepare subPath for volumeMount .* leads out of the volume$/,
       );
     }
-    assert.equal(kubectl.ok(['logs', 'escape', '-c', 'c2']), 'fine\n');
+    await eventually(() => kubectl.ok(['logs', 'escape', '-c', 'c2']) === 'fine\n', 'the container reads its file');
     assert.equal((await admin.delete(`${pods}/escape`)).status, 200);
   });
 

@@ -54,9 +54,8 @@ export class VolumesInUse {
 
   /** A part of a volume was removed. */
   async refresh(): Promise<void> {
-    await this.read();
     // If this fails, the next round of the node's status makes up for it.
-    await this.report().catch((error: unknown) => {
+    await this.report(true).catch((error: unknown) => {
       this.dependencies.logger.debug('the volumes in use could not be reported yet', { error });
     });
   }
@@ -71,9 +70,15 @@ export class VolumesInUse {
     if (this.reported !== this.names.join()) void this.refresh();
   }
 
-  /** One report at a time, so that the newest one is the last to be written. */
-  private report(): Promise<void> {
-    const turn = this.last.then(() => this.send());
+  /**
+   * One report at a time, so that the newest one is the last to be written. The search for volumes on the machine is
+   * part of it: a slow search must not replace what a later one has found.
+   */
+  private report(mustRead = false): Promise<void> {
+    const turn = this.last.then(async () => {
+      if (mustRead) await this.read();
+      await this.send();
+    });
     this.last = turn.catch(() => undefined);
     return turn;
   }

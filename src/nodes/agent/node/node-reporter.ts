@@ -70,28 +70,32 @@ export class NodeReporter {
     registered();
     await Promise.all([
       this.repeat('the lease of the node could not be renewed', leaseMs / renewals, signal, () => this.renew(signal)),
-      this.repeat('the status of the node could not be reported', lookMs, signal, () => this.report(signal)),
+      this.repeat('the status of the node could not be reported', lookMs, signal, (wake) => {
+        this.wake = wake;
+        return this.report(signal);
+      }),
     ]);
   }
 
+  /** Works again and again; whoever aborts what the work was given makes the next turn begin at once. */
   private async repeat(
     failure: string,
     everyMs: number,
     signal: AbortSignal,
-    work: () => Promise<void>,
+    work: (wake: AbortController) => Promise<void>,
   ): Promise<void> {
     const { timers, logger } = this.dependencies;
     while (!signal.aborted) {
       let pauseMs = everyMs;
-      this.wake = new AbortController();
+      const wake = new AbortController();
       try {
-        await work();
+        await work(wake);
       } catch (error) {
         if (signal.aborted) return;
         pauseMs = Math.min(everyMs, retryMs);
         logger.warn(failure, { error: errorText(error) });
       }
-      await timers.wait(pauseMs, AbortSignal.any([signal, this.wake.signal]));
+      await timers.wait(pauseMs, AbortSignal.any([signal, wake.signal]));
     }
   }
 

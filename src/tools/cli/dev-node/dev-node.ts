@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { NameServerOptions } from '../../../base/config/name-server.options.js';
+import { NameServerOptions, nodesWord } from '../../../base/config/name-server.options.js';
 import { addressAt } from '../../../base/config/network.js';
 import { parseOptions } from '../../../base/config/parse-options.js';
 import { ProxyConntrackOptions } from '../../../base/config/proxy-conntrack.options.js';
@@ -201,7 +201,7 @@ async function startDnsOf({
     `--port=${dnsPort}`,
     `--hostname-override=${name}`,
     `--service-address=${nameServer}`,
-    `--allowed-clients=${[...clusterCidrs, own].join(',')}`,
+    `--allowed-clients=${[...clusterCidrs, own, nodesWord].join(',')}`,
   ];
   const { nameServer: options } = parseOptions({
     ...{ groups: { nameServer: NameServerOptions }, defaults: {}, argv, environment: {} },

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { vendorNames } from '../../../base/machinery/vendor.js';
+import { Logger } from '../../../base/observability/logger.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import { NodeReporter } from './node-reporter.js';
+import type { NodeStatusCondition, ReportedNodeState } from './node-status.js';
+
+const leaseMs = 20_000;
+const lookMs = 7_000;
+
+/** Pauses that a test ends. */
+class Pauses {
+  private readonly all: { readonly ms: number; readonly end: () => void }[] = [];
+
+  wait(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        this.all.splice(this.all.indexOf(pause), 1);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const pause = { ms, end };
+      this.all.push(pause);
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end);
+    });
+  }
+
+  has(ms: number): boolean {
+    return this.all.some((pause) => pause.ms === ms);
+  }
+
+  end(ms: number): void {
+    this.all.find((pause) => pause.ms === ms)?.end();
+  }
+}
+
+/** Lets everything go on that waits for nothing but promises. */
+async function until(check: () => boolean, what: string): Promise<void> {
+  for (let i = 0; i < 1000 && !check(); i++) await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(check(), what);
+}
+
+it('reports a changed status at once, also after the lease was renewed', async () => {
+  const pauses = new Pauses();
+  let problems: string[] = [];
+  let node = { metadata: { name: 'node', uid: 'uid' }, status: {} as { conditions?: NodeStatusCondition[] } };
+  let leases = 0;
+  const api = {
+    send: async (method: string, path: string, { body }: { body?: { status: object } } = {}) => {
+      if (path.includes('/leases')) leases++;
+      else if (method !== 'GET' && body !== undefined) node = { ...node, status: body.status };
+      return node;
+    },
+  };
+  const state = () =>
+    ({
+      ...{ machine: {}, capacity: {}, allocatable: {}, addresses: ['192.0.2.1'], nodeName: 'node', hostname: 'node' },
+      ...{ port: 0, runtimeVersion: '', agentVersion: '', handlers: [], images: [], pressures: new Set(), problems },
+    }) as unknown as ReportedNodeState;
+  const reporter = new NodeReporter({
+    ...{ api: api as unknown as ApiUser, names: vendorNames('plinth', 'kubernetes'), nodeName: 'node', labels: {} },
+    ...{ taints: [], registers: true, unschedulable: false, leaseMs, lookMs, reportMs: 300_000 },
+    ...{ state: async () => state(), events: { record: () => undefined } as never, onNode: () => undefined },
+    timers: { now: () => 0, elapsed: () => 0, wait: (ms: number, signal: AbortSignal) => pauses.wait(ms, signal) },
+    logger: new Logger('error', 'json'),
+  });
+  const stopping = new AbortController();
+  const running = reporter.run(stopping.signal, () => undefined);
+  const isReady = () => node.status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  await until(() => isReady() && pauses.has(lookMs) && pauses.has(leaseMs / 4), 'both wait');
+  pauses.end(leaseMs / 4);
+  await until(() => leases === 2 && pauses.has(leaseMs / 4), 'the lease is renewed');
+  problems = ['node is shutting down'];
+  reporter.changed();
+  await until(() => !isReady(), 'the status is reported without a further pause');
+  stopping.abort();
+  await running;
+});
