@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../../../base/machinery/make-folder.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { systemTimers } from '../../../base/machinery/timers.js';
+import { endEmptyShims } from './empty-shims.js';
 
 export interface ContainerdOptions {
   /** Everything that it writes is here. */
@@ -73,6 +74,11 @@ export class PrivateContainerd {
 
   /** Containers that still run are not ended. */
   async stop(): Promise<void> {
+    await this.end();
+    await endEmptyShims(socketIn(this.folder));
+  }
+
+  private async end(): Promise<void> {
     this.child.stdin?.end();
     if (this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined) return;
     const ended = once(this.child, 'exit');
