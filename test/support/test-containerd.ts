@@ -95,6 +95,12 @@ export class TestContainerd {
     return (await this.ctr(['containers', 'ls', '-q'])).split('\n').filter((line) => line !== '');
   }
 
+  /** Ids of the containers and sandboxes of pods with this name. */
+  async containersOf(podName: string): Promise<string[]> {
+    const filter = `labels."io.kubernetes.pod.name"==${podName}`;
+    return (await this.ctr(['containers', 'ls', '-q', filter])).split('\n').filter((line) => line !== '');
+  }
+
   /** The names of the pods of containers and sandboxes that run, one for each. */
   async runningPods(): Promise<string[]> {
     const tasks = (await this.ctr(['tasks', 'ls'])).split('\n').filter((line) => line.includes('RUNNING'));
