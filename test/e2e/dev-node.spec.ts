@@ -88,7 +88,8 @@ describe('dev with a node', { skip: unlessThere('dev with a node', needs) }, () 
     assert.ok((await shell('nslookup web.default.svc.cluster.local')).includes(`Address: ${address}`));
     // Without a probe, a container is available before its server listens.
     await eventually(
-      async () => (await shell(`printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 5 ${address} 80 || true`)).includes('hello'),
+      async () =>
+        (await shell(`printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 5 ${address} 80 || true`)).includes('hello'),
       'an answer of the deployment',
     );
   });

@@ -11,7 +11,13 @@ after(() => {
 
 /** A process with the name and the arguments of a shim, which says when it is up. */
 async function shim(socket: string, script: string): Promise<ChildProcess> {
-  const args = ['-e', `${script}; console.log('up'); process.stdin.on('end', () => process.exit(0)).resume()`, '--', '-namespace', 'k8s.io'];
+  const args = [
+    '-e',
+    `${script}; console.log('up'); process.stdin.on('end', () => process.exit(0)).resume()`,
+    '--',
+    '-namespace',
+    'k8s.io',
+  ];
   const child = spawn(process.execPath, [...args, '-address', socket], { argv0: 'containerd-shim-runc-v2' });
   started.push(child);
   await once(child.stdout, 'data');
