@@ -176,7 +176,8 @@ export function isConfigMapKey(value: string): string[] {
   if (breaks(configKeyRegExp, value)) {
     const rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
     errors.push(regexMessage(rule, '[-._a-zA-Z0-9]+', 'key.name', 'KEY_NAME', 'key-name'));
-  } else if (value === '.') errors.push("must not be '.'");
+  }
+  if (value === '.') errors.push("must not be '.'");
   else if (value === '..') errors.push("must not be '..'");
   else if (value.startsWith('..')) errors.push("must not start with '..'");
   return errors;

@@ -109,6 +109,20 @@ describe('ResourceClaim', () => {
     ]);
   });
 
+  it('wants attributes with a lowercase domain of at most 63 bytes', () => {
+    const faults = (matchAttribute: string) =>
+      tester
+        .create({ spec: { devices: { requests: [wanted()], constraints: [{ matchAttribute }] } } })
+        .causes.map((cause) => cause.split(' | ')[2]?.split(' must consist')[0]);
+    assert.deepEqual(faults('a.example/b'), []);
+    assert.deepEqual(faults('A/b'), ['Invalid value: "A": prefix: a lowercase RFC 1123 subdomain']);
+    assert.deepEqual(faults(`${'a'.repeat(64)}/b`), ['Too long: may not be more than 63 bytes']);
+    assert.deepEqual(faults('/'), [
+      'Invalid value: "": prefix must not be empty',
+      'Invalid value: "": name must not be empty',
+    ]);
+  });
+
   it('drops fields of features that are not there', () => {
     const derivedAttributes = [{ name: 'a.b/c', expression: '1' }];
     const { object, causes } = tester.create(claimOf(wanted({ derivedAttributes })));

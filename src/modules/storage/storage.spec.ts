@@ -132,6 +132,7 @@ describe('VolumeAttachment', () => {
     assert.deepEqual(tester.create(inline({ accessModes: ['ReadWriteOnce'], csi })).causes, []);
     const at = 'spec.source.inlineVolumeSpec';
     assert.deepEqual(places(tester.create(inline({})).causes), [
+      `FieldValueRequired ${at}`,
       `FieldValueRequired ${at}.csi`,
       `FieldValueRequired ${at}.accessModes`,
     ]);

@@ -14,9 +14,9 @@ interface Instant {
 /** The zero time (no time), in milliseconds: 1 January of the year 1. */
 const zeroMilliseconds = -62_135_596_800_000;
 
-function parseInstant(text: string): Instant {
+function parseInstant(text: string, parts = layoutParts): Instant {
   const match = text.length > 64 ? null : rfc3339.exec(text);
-  if (match === null) throw invalid(text);
+  if (match === null) throw invalid(text, parts);
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
     number,
     number,
@@ -29,8 +29,10 @@ function parseInstant(text: string): Instant {
   const offsetMinutes = Number(match[10] ?? 0);
   const isInRange =
     month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month) && hour < 24 && minute < 60 && second < 60;
-  if (!isInRange || offsetHours > 24 || offsetMinutes > 59) throw invalid(text);
-  const fraction = (match[7] ?? '').padEnd(6, '0');
+  if (!isInRange || offsetHours > 24 || offsetMinutes > 59) throw invalid(text, parts);
+  const decimals = match[7] ?? '';
+  if (parts === microLayoutParts && decimals.length !== 6) throw invalid(text, parts);
+  const fraction = decimals.padEnd(6, '0');
   const date = new Date(0);
   // Date.UTC interprets years below 100 as 19xx.
   date.setUTCFullYear(year, month - 1, day);
@@ -46,12 +48,8 @@ function daysInMonth(year: number, month: number): number {
 }
 
 /** The parts of the layout that a time must have, as the messages about wrong times name them. */
-const layout = '2006-01-02T15:04:05Z07:00';
-const layoutParts: readonly (readonly [
-  part: string,
-  form: RegExp,
-  range?: readonly [noun: string, from: number, to: number],
-])[] = [
+type LayoutPart = readonly [part: string, form: RegExp, range?: readonly [noun: string, from: number, to: number]];
+const layoutParts: readonly LayoutPart[] = [
   ['2006', /^\d{4}/],
   ['-', /^-/],
   ['01', /^\d\d/, ['month', 1, 12]],
@@ -65,16 +63,26 @@ const layoutParts: readonly (readonly [
   ['05', /^\d\d(?:[.,]\d+)?/, ['second', 0, 59]],
   ['Z07:00', /^(?:Z|[-+](?:[01]\d|2[0-4]):[0-5]\d)/],
 ];
+/** A time with microseconds has exactly six decimals. */
+const microLayoutParts: readonly LayoutPart[] = layoutParts.flatMap((part): readonly LayoutPart[] =>
+  part[0] === '05'
+    ? [
+        ['05', /^\d\d/, ['second', 0, 59]],
+        ['.000000', /^[.,]\d{6}/],
+      ]
+    : [part],
+);
 
-function invalid(text: string): ValueFormatError {
+function invalid(text: string, parts = layoutParts): ValueFormatError {
   const shown = JSON.stringify(text.slice(0, 64));
-  return new ValueFormatError(`parsing time ${shown}${timeFault(text.slice(0, 64))}`);
+  return new ValueFormatError(`parsing time ${shown}${timeFault(text.slice(0, 64), parts)}`);
 }
 
 /** Where a text is no time, in the words that programs know. */
-function timeFault(text: string): string {
+function timeFault(text: string, parts: readonly LayoutPart[]): string {
+  const layout = parts.map(([part]) => part).join('');
   let rest = text;
-  for (const [part, form, range] of layoutParts) {
+  for (const [part, form, range] of parts) {
     const found = form.exec(rest)?.[0];
     if (found === undefined) return ` as "${layout}": cannot parse ${JSON.stringify(rest)} as "${part}"`;
     const number = Math.floor(Number(found.replace(',', '.')));
@@ -108,9 +116,13 @@ function toCanonicalTime(text: string): string | null {
   return canonicalShape.test(text) ? text : formatTime(checkYear(milliseconds, text));
 }
 
-/** The canonical form of a `MicroTime`; null for the zero time. @throws {ValueFormatError} for other text. */
+/**
+ * The canonical form of a `MicroTime`; null for the zero time.
+ *
+ * @throws {ValueFormatError} for other text, such as a time without exactly six decimals.
+ */
 export function canonicalMicroTime(text: string): string | null {
-  const { milliseconds, microseconds } = parseInstant(text);
+  const { milliseconds, microseconds } = parseInstant(text, microLayoutParts);
   if (milliseconds === zeroMilliseconds && microseconds === 0) return null;
   return formatMicroTime(checkYear(milliseconds, text), microseconds);
 }

@@ -40,8 +40,19 @@ test('times', () => {
   assert.equal(canonicalTime('2024-01-01T00:30:00+01:00'), '2023-12-31T23:30:00Z');
   assert.equal(canonicalTime('0099-01-01T00:00:00Z'), '0099-01-01T00:00:00Z');
   assert.equal(canonicalTime('0001-01-01T00:00:00Z'), null);
-  assert.equal(canonicalMicroTime('2024-01-01T00:00:00Z'), '2024-01-01T00:00:00.000000Z');
-  assert.equal(canonicalMicroTime('2024-01-01T00:00:00.123456789-02:30'), '2024-01-01T02:30:00.123456Z');
+  assert.equal(canonicalMicroTime('2024-01-01T00:00:00.000000Z'), '2024-01-01T00:00:00.000000Z');
+  assert.equal(canonicalMicroTime('2024-01-01T00:00:00.123456-02:30'), '2024-01-01T02:30:00.123456Z');
+  assert.equal(canonicalMicroTime('0001-01-01T00:00:00.000000Z'), null);
+  for (const [text, rest, part] of [
+    ['2024-01-01T00:00:00Z', 'Z', '.000000'],
+    ['2024-01-01T01:00:00+01:00', '+01:00', '.000000'],
+    ['2024-01-01T00:00:00.123Z', '.123Z', '.000000'],
+    ['2024-01-01T00:00:00.123456789Z', '789Z', 'Z07:00'],
+    ['x', 'x', '2006'],
+  ] as const) {
+    const message = `parsing time "${text}" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "${rest}" as "${part}"`;
+    assert.throws(() => canonicalMicroTime(text), { message });
+  }
   assert.equal(parseTime('1970-01-01T00:00:01.5Z'), 1500);
   assert.equal(formatTime(1999), '1970-01-01T00:00:01Z');
   assert.equal(formatMicroTime(1999, 7), '1970-01-01T00:00:01.999007Z');

@@ -172,6 +172,25 @@ describe('webhook configurations', () => {
       ],
     ],
     [
+      // Release 1.37 has the two places exchanged.
+      'service without a namespace',
+      service({ namespace: '' }),
+      [`FieldValueRequired | ${config}.service.name | Required value`],
+    ],
+    ...(
+      [
+        [':a', 'missing protocol scheme'],
+        ['https://a:b', 'invalid port ":b" after host'],
+        ['\n', 'net/url: invalid control character in URL'],
+      ] as const
+    ).map(([address, fault]): [string, object, string[]] => [
+      `URL ${JSON.stringify(address)}`,
+      url(address),
+      [
+        `FieldValueRequired | ${config}.url | Required value: url must be a valid URL: parse ${JSON.stringify(address)}: ${fault}; ${urlForm}`,
+      ],
+    ]),
+    [
       'relative service path',
       service({ path: 'a' }),
       [

@@ -60,7 +60,9 @@ export function clusterTrustBundleResource(names: VendorNames): ResourceDefiniti
 function validateBundle(object: ClusterTrustBundle, isParsed = true): FieldError[] {
   const { signerName = '', trustBundle } = object.spec;
   const name = object.metadata?.name ?? '';
-  const errors = trustBundleNameErrors(name, signerName).map((m) => invalid(FieldPath.of('metadata', 'name'), name, m));
+  // An absent name is reported once, by the check of all metadata.
+  const faults = name === '' ? [] : trustBundleNameErrors(name, signerName);
+  const errors = faults.map((m) => invalid(FieldPath.of('metadata', 'name'), name, m));
   if (signerName !== '') errors.push(...validateSignerName(signerName, specPath.child('signerName')));
   return isParsed ? [...errors, ...validateAnchors(trustBundle)] : errors;
 }

@@ -95,6 +95,15 @@ describe('nodes', () => {
       { spec: { podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'] } },
       ['Invalid | spec.podCIDRs | Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one'],
     ],
+    [
+      'a range that is none beside another',
+      { spec: { podCIDRs: ['10.0.0.0/24', 'x'] } },
+      [
+        'Invalid | spec.podCIDRs[1] | Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+        'InternalError | spec.podCIDRs | Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[1]: <nil> (invalid CIDR address: x)',
+        'Invalid | spec.podCIDRs | Invalid value: ["10.0.0.0/24","x"]: may specify no more than one',
+      ],
+    ],
   ];
   for (const [name, body, expected] of bad) {
     it(`refuse ${name}`, () => assertCauses(tester.create(body).causes, expected));

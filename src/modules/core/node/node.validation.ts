@@ -4,6 +4,7 @@ import {
   type FieldError,
   FieldPath,
   forbidden,
+  internal,
   invalid,
   notSupported,
   required,
@@ -37,8 +38,15 @@ function validateNode(object: Node, names: VendorNames, known: readonly string[]
   cidrs.forEach((cidr, i) => {
     if (!known.includes(cidr)) errors.push(...validateCidr(cidr, podCidrsPath.index(i)));
   });
-  const networks = cidrs.map(parseIpNetwork).filter((network) => network !== undefined);
-  if (new Set(networks.map(({ family }) => family)).size < networks.length) {
+  const networks = cidrs.map(parseIpNetwork);
+  const unreadable = cidrs.length > 1 ? networks.indexOf(undefined) : -1;
+  if (unreadable >= 0) {
+    const fault = `invalid CIDR[${unreadable}]: <nil> (invalid CIDR address: ${cidrs[unreadable]})`;
+    const detail = `invalid PodCIDRs. failed to check with dual stack with error:${fault}`;
+    errors.push(internal(podCidrsPath, detail));
+  }
+  const families = new Set(networks.map((network) => network?.family));
+  if (unreadable >= 0 || families.size < networks.length) {
     errors.push(invalid(podCidrsPath, cidrs, 'may specify no more than one CIDR for each IP family'));
   }
   return errors;

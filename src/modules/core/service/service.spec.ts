@@ -148,6 +148,20 @@ describe('service rules', () => {
       ['Invalid | spec.ports[1].nodePort | Invalid value: 30000: provided port is already allocated'],
     ],
     [
+      'one node port twice where there may be none',
+      {
+        ports: [
+          { port: 80, name: 'a', nodePort: 30000 },
+          { port: 81, name: 'b', nodePort: 30000 },
+        ],
+      },
+      [
+        "Forbidden | spec.ports[0].nodePort | Forbidden: may not be used when `type` is 'ClusterIP'",
+        "Forbidden | spec.ports[1].nodePort | Forbidden: may not be used when `type` is 'ClusterIP'",
+        'Duplicate | spec.ports[1].nodePort | Duplicate value: 30000',
+      ],
+    ],
+    [
       'a node port inside the cluster',
       { ports: [{ port: 80, nodePort: 30000 }] },
       [`Forbidden | ${at}.nodePort | Forbidden: may not be used when \`type\` is 'ClusterIP'`],

@@ -117,7 +117,13 @@ function validateNodePorts({ spec }: Service, errors: FieldError[]): void {
     if (!nodePort) return;
     const key = `${protocol}/${nodePort}`;
     const path = specPath.child('ports').index(i).child('nodePort');
-    if (seen.has(key)) errors.push(invalid(path, nodePort, 'provided port is already allocated'));
+    if (seen.has(key)) {
+      // A port that may not be set is not allocated either.
+      const isForbidden = spec.type === 'ClusterIP';
+      errors.push(
+        isForbidden ? duplicate(path, nodePort) : invalid(path, nodePort, 'provided port is already allocated'),
+      );
+    }
     seen.add(key);
   });
 }

@@ -63,8 +63,8 @@ export function endpointSliceResource(names: VendorNames): ResourceDefinition {
       prepareForUpdate: (context, slice, old) => {
         if (!knowsTopology(context) && !deepEqual(topologyOf(slice), topologyOf(old))) dropTopology(slice);
       },
-      warnings: (_context, { addressType }) =>
-        addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
+      warnings: (_context, { addressType }, old) =>
+        old === undefined && addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
       validate: (context, slice) => validateEndpointSlice(slice, placeField(context)),
       validateUpdate: (context, slice, old) => validateEndpointSliceUpdate(slice, old, placeField(context)),
     },

@@ -57,6 +57,15 @@ describe('PriorityLevelConfiguration', () => {
     [limited({}), [`FieldValueRequired | ${at}.type | Required value`]],
     [limited({ type: 'Queue' }), [`FieldValueRequired | ${at}.queuing | Required value`]],
     [limited({ type: 'Reject', queuing: {} }), [`FieldValueForbidden | ${at}.queuing | Forbidden`]],
+    [
+      { ...limited({ type: 'Queue' }), type: 'x', exempt: { lendablePercent: -1 } },
+      [
+        'FieldValueNotSupported | spec.type | Unsupported value: "x": supported values: "Exempt", "Limited"',
+        'FieldValueForbidden | spec.limited | Forbidden',
+        `FieldValueRequired | ${at}.queuing | Required value`,
+        'FieldValueForbidden | spec.exempt | Forbidden',
+      ],
+    ],
     [{ ...limited({ type: 'Reject' }), exempt: {} }, ['FieldValueForbidden | spec.exempt | Forbidden']],
     [
       limited({ type: 'Reject' }, { nominalConcurrencyShares: -1, lendablePercent: 101, borrowingLimitPercent: -1 }),

@@ -52,8 +52,13 @@ export function validatePriorityLevelConfiguration({ metadata, spec }: PriorityL
     else checkLimited(spec.limited, errors);
     if (spec.exempt !== undefined) errors.push(forbidden(exemptPath, ''));
   } else {
-    if (spec.limited !== undefined) errors.push(forbidden(limitedPath, ''));
-    if (spec.type === 'Exempt' && spec.exempt !== undefined) checkExempt(spec.exempt, errors);
+    if (spec.limited !== undefined) {
+      errors.push(forbidden(limitedPath, ''));
+      checkQueuingIsFit(spec.limited.limitResponse, limitedPath.child('limitResponse'), errors);
+    }
+    if (spec.type === 'Exempt') {
+      if (spec.exempt !== undefined) checkExempt(spec.exempt, errors);
+    } else if (spec.exempt !== undefined) errors.push(forbidden(exemptPath, ''));
   }
   if (metadata.name === catchAllName && !deepEqual(spec, catchAllSpec)) {
     errors.push(invalid(specPath, spec, `spec of '${catchAllName}' must equal the fixed value`));
@@ -81,16 +86,18 @@ function checkLimited(limited: LimitedPriorityLevelConfiguration, errors: FieldE
 }
 
 function checkLimitResponse({ type, queuing }: LimitResponse, path: FieldPath, errors: FieldError[]): void {
-  const queuingPath = path.child('queuing');
-  if (type === 'Queue') {
-    if (queuing === undefined) {
-      errors.push(required(queuingPath));
-    } else checkQueuing(queuing, queuingPath, errors);
-    return;
+  if (type !== '' && type !== 'Queue' && type !== 'Reject') {
+    errors.push(notSupported(path.child('type'), type, ['Queue', 'Reject']));
   }
+  checkQueuingIsFit({ type, queuing }, path, errors);
+  if (type === 'Queue' && queuing !== undefined) checkQueuing(queuing, path.child('queuing'), errors);
+}
+
+/** Only the type `Queue` has settings for queues, and it needs them. */
+function checkQueuingIsFit({ type, queuing }: LimitResponse, path: FieldPath, errors: FieldError[]): void {
   if (type === '') errors.push(required(path.child('type')));
-  else if (type !== 'Reject') errors.push(notSupported(path.child('type'), type, ['Queue', 'Reject']));
-  if (queuing !== undefined) errors.push(forbidden(queuingPath, ''));
+  if (type === 'Queue' && queuing === undefined) errors.push(required(path.child('queuing')));
+  if (type !== 'Queue' && queuing !== undefined) errors.push(forbidden(path.child('queuing'), ''));
 }
 
 function checkQueuing(queuing: QueuingConfiguration, path: FieldPath, errors: FieldError[]): void {

@@ -46,8 +46,10 @@ function validateDeviceClass({ metadata, spec }: DeviceClass, old?: DeviceClass)
   const expressions = deepEqual(selectors, old?.spec.selectors) ? undefined : new DeviceExpressions();
   const isStored = old !== undefined && deepEqual(config, old.spec.config);
   const name = metadata?.name ?? '';
+  // An absent name is reported once, by the check of all metadata.
+  const nameFaults = name === '' ? [] : isDns1123Subdomain(name);
   const errors = [
-    ...declared(isDns1123Subdomain(name).map((message) => invalid(FieldPath.of('metadata', 'name'), name, message))),
+    ...declared(nameFaults.map((message) => invalid(FieldPath.of('metadata', 'name'), name, message))),
     ...validateDeviceSelectors(selectors, specPath.child('selectors'), expressions),
     ...validateItems(config, maxConfigurations, specPath.child('config'), (entry, at) =>
       validateDeviceConfiguration(entry, at, isStored),

@@ -67,16 +67,17 @@ export function validateQualifiedName(
   if (parts.length === 1) return validateIdentifier(first, path);
   if (parts.length > 2) return [];
   return [
-    ...(first === '' ? [invalid(path, '', 'the domain must not be empty')] : validateDomain(first, path)),
-    ...(second === '' ? [invalid(path, '', 'the name must not be empty')] : validateIdentifier(second, path)),
+    ...(first === '' ? [invalid(path, '', 'prefix must not be empty')] : validateDomain(first, path)),
+    ...(second === '' ? [invalid(path, '', 'name must not be empty')] : validateIdentifier(second, path)),
   ];
 }
 
 /** Validates the name of an attribute in a constraint, which needs its domain. */
 export function validateFullyQualifiedName(name: string, path: FieldPath): FieldError[] {
-  const errors = validateQualifiedName(name, path, (domain, at) =>
-    isDns1123Subdomain(domain.toLowerCase()).map((message) => invalid(at, domain, `prefix: ${message}`)),
-  );
+  const errors = validateQualifiedName(name, path, (domain, at) => [
+    ...isDns1123Subdomain(domain).map((message) => invalid(at, domain, `prefix: ${message}`)),
+    ...(domain.length > maxDriverLength ? [tooLong(at, maxDriverLength)] : []),
+  ]);
   if (!name.includes('/')) {
     errors.push(invalid(path, name, 'a fully qualified name must be a domain and a name separated by a slash'));
   }

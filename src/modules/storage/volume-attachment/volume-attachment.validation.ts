@@ -10,6 +10,7 @@ import {
   tooLongText,
 } from '../../../base/machinery/field-error.js';
 import { isAnyCaseDns1123Subdomain, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { persistentVolumeSource } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
 import type {
   VolumeAttachment,
@@ -111,6 +112,9 @@ function validateInline(spec: InlineSpec, errors: FieldError[]): void {
     if (spec[field] !== undefined) {
       errors.push(forbidden(path.child(field), 'may not be specified in the context of inline volumes'));
     }
+  }
+  if (!persistentVolumeSource.fields.some(({ name }) => name in spec)) {
+    errors.push(required(path, 'must specify a volume type'));
   }
   if (spec.csi === undefined) {
     errors.push(required(path.child('csi'), 'has to be specified in the context of inline volumes'));

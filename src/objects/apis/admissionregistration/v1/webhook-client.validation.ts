@@ -45,6 +45,7 @@ function validateUrl(url: string, path: FieldPath): FieldError[] {
 function splitUrl(text: string): UrlParts | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\u0000-\u001f\u007f]|%(?![0-9a-fA-F]{2})/.test(text)) return undefined;
+  if (text.startsWith(':')) return undefined;
   const [beforeFragment, fragment] = cut(text, '#');
   const [hierarchy, query] = cut(beforeFragment, '?');
   const schemeMatch = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(hierarchy);
@@ -64,6 +65,11 @@ function urlFault(url: string): string {
   const shown = `parse ${JSON.stringify(url)}`;
   const faulty = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(url)?.[0];
   if (faulty !== undefined) return `${shown}: invalid URL escape ${JSON.stringify(faulty)}`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(url)) return `${shown}: net/url: invalid control character in URL`;
+  if (url.startsWith(':')) return `${shown}: missing protocol scheme`;
+  const port = /^[^/]*\/\/[^/]*?(:[^\d/:\]][^/:]*)$/.exec(url)?.[1];
+  if (port !== undefined) return `${shown}: invalid port ${JSON.stringify(port)} after host`;
   const unfit = /^[^/]*\/\/[^/]*?([\s<>"\\^`{}|])/.exec(url)?.[1];
   return `${shown}: ${unfit === undefined ? 'invalid URL' : `invalid character ${JSON.stringify(unfit)} in host name`}`;
 }
@@ -79,8 +85,9 @@ function isHostAndPort(host: string): boolean {
 
 function validateService(service: ServiceReference, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
-  if (service.name === '') errors.push(required(path.child('name')));
-  if (service.namespace === '') errors.push(required(path.child('namespace')));
+  // Release 1.37 reports each of the two at the place of the other, and so does every answer that clients know.
+  if (service.namespace === '') errors.push(required(path.child('name')));
+  if (service.name === '') errors.push(required(path.child('namespace')));
   const port = service.port ?? 0;
   for (const m of isPortNumber(port)) errors.push(invalid(path.child('port'), port, `port is not valid: ${m}`));
   if (service.path !== undefined) validateServicePath(service.path, path.child('path'), errors);
