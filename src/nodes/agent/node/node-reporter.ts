@@ -32,6 +32,8 @@ export interface ReporterDependencies {
 }
 
 const retryMs = 1000;
+/** A new node gets its addresses for pods and its network meanwhile: until it is ready, it looks this often, for this long. */
+const firstLooks = { everyMs: 500, forMs: 120_000 };
 /** How many renewals are due before a lease expires. */
 const renewals = 4;
 
@@ -40,6 +42,8 @@ export class NodeReporter {
   private node: Node | undefined;
   private reported = '';
   private reportedAt = Number.NEGATIVE_INFINITY;
+  private isReady = false;
+  private startedAt = 0;
   private wake = new AbortController();
 
   constructor(private readonly dependencies: ReporterDependencies) {}
@@ -68,31 +72,45 @@ export class NodeReporter {
       }
     }
     registered();
+    this.startedAt = timers.elapsed();
+    const leasePauseMs = () => leaseMs / renewals;
     await Promise.all([
-      this.repeat('the lease of the node could not be renewed', leaseMs / renewals, signal, () => this.renew(signal)),
-      this.repeat('the status of the node could not be reported', lookMs, signal, (wake) => {
-        this.wake = wake;
-        return this.report(signal);
-      }),
+      this.repeat('the lease of the node could not be renewed', leasePauseMs, signal, () => this.renew(signal)),
+      this.repeat(
+        'the status of the node could not be reported',
+        () => this.lookPauseMs(lookMs),
+        signal,
+        (wake) => {
+          this.wake = wake;
+          return this.report(signal);
+        },
+      ),
     ]);
+  }
+
+  private lookPauseMs(lookMs: number): number {
+    const { timers } = this.dependencies;
+    const isNew = timers.elapsed() < this.startedAt + firstLooks.forMs;
+    return isNew && !this.isReady ? Math.min(lookMs, firstLooks.everyMs) : lookMs;
   }
 
   /** Works again and again; whoever aborts what the work was given makes the next turn begin at once. */
   private async repeat(
     failure: string,
-    everyMs: number,
+    pauseAfterMs: () => number,
     signal: AbortSignal,
     work: (wake: AbortController) => Promise<void>,
   ): Promise<void> {
     const { timers, logger } = this.dependencies;
     while (!signal.aborted) {
-      let pauseMs = everyMs;
       const wake = new AbortController();
+      let pauseMs: number;
       try {
         await work(wake);
+        pauseMs = pauseAfterMs();
       } catch (error) {
         if (signal.aborted) return;
-        pauseMs = Math.min(everyMs, retryMs);
+        pauseMs = Math.min(pauseAfterMs(), retryMs);
         logger.warn(failure, { error: errorText(error) });
       }
       await timers.wait(pauseMs, AbortSignal.any([signal, wake.signal]));
@@ -160,6 +178,7 @@ export class NodeReporter {
     const isAsReported = status.conditions.every(
       ({ type, status: value }) => known.find((each) => each.type === type)?.status === value,
     );
+    this.isReady = status.conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True');
     const now = timers.elapsed();
     if (print === this.reported && isAsReported && now < this.reportedAt + reportMs) return;
     for (const { type, status: value, reason } of status.conditions) {
