@@ -17,6 +17,7 @@ import { pruned, type StructuralSchema, toOpenApi } from '../structural/index.js
 import type { DefinitionSource, TopField, VersionSource } from './definition-source.js';
 import { fieldOwnership, otherFields } from './field-ownership.js';
 import { fieldShape } from './field-shape.js';
+import { selectableNames } from './selectable-fields.js';
 
 /** The declaration that all custom kinds extend. */
 const base = kind({ group: 'custom', version: 'v1', kind: 'Any' }, { metadata: always(1, objectMeta) });
@@ -133,7 +134,10 @@ class KindForm implements CustomKindForm {
     } = toOpenApi(root, { version, objectMeta: reference(objectMeta), isLazy: this.version.schema.isLong });
     // In version 2, a schema without fields means any object, and clients compare it with such a schema.
     if (!this.publishesFields(version)) delete published['x-kubernetes-preserve-unknown-fields'];
-    return published;
+    const { selectableFields } = this.version;
+    if (selectableFields === undefined) return published;
+    const selectable = selectableNames(selectableFields).map((fieldPath) => ({ fieldPath }));
+    return { ...published, 'x-kubernetes-selectable-fields': selectable };
   }
 
   /** Version 2 can't express that an object may have fields besides the published ones. */

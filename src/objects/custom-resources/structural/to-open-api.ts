@@ -27,7 +27,9 @@ export function toOpenApi(props: JSONSchemaProps, form: OpenApiForm): JsonRecord
     form.version === 2 && (props.nullable === true || props['x-kubernetes-preserve-unknown-fields'] === true);
   for (const key of form.version === 2 ? keywordsOf2 : keywordsOf3) {
     const value = props[key];
-    if (value !== undefined && value !== false && value !== '') published[key] = value;
+    if (value === undefined) continue;
+    // Empty text and false say nothing as keywords, but are values as defaults.
+    if (key === 'default' || (value !== false && value !== '')) published[key] = value;
   }
   for (const [key, value] of publishedMarkers(props)) published[key] = value;
   if (isLoose || (form.version === 2 && props['x-kubernetes-int-or-string'] === true)) delete published.type;
