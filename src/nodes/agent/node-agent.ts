@@ -118,7 +118,7 @@ export class NodeAgent {
     this.description = description;
     this.health = new RuntimeHealth(runtime);
     this.network = new PodNetwork({ options: options.network, podCidr: options.podCidr, runtime, logger });
-    this.view = new RuntimeView(runtime);
+    this.view = new RuntimeView(runtime, timers);
     this.folders = new PodFolders(options.rootFolder, options.logFolder);
     this.services = new ServiceWatch({ api, timers, random, logger });
     const events = new AgentEvents({

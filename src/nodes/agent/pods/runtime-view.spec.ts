@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type Container, type ContainerStatus, containerStates } from '../cri/container-messages.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import { runtimeLabels } from '../cri/labels.js';
+import type { Sandbox } from '../cri/sandbox-messages.js';
 import { RuntimeView } from './runtime-view.js';
 
 const labels = {
@@ -20,7 +21,7 @@ async function seenState(status: Partial<ContainerStatus>): Promise<number | und
     listContainers: async () => [{ ...known, podSandboxId: 's1' } as unknown as Container],
     containerStatus: async () => known as unknown as ContainerStatus,
   };
-  const pod = await new RuntimeView(runtime as ContainerRuntime).read('u1');
+  const pod = await new RuntimeView(runtime as ContainerRuntime, { elapsed: () => 0 }).read('u1');
   return pod.containers[0]?.state;
 }
 
@@ -73,7 +74,7 @@ describe('RuntimeView', () => {
       },
       containerStatus: async (id) => containers.find((each) => each.id === id) as unknown as ContainerStatus,
     };
-    const view = new RuntimeView(runtime as ContainerRuntime);
+    const view = new RuntimeView(runtime as ContainerRuntime, { elapsed: () => 0 });
     assert.deepEqual((await view.relist()).sort(), ['u1', 'u2']);
     await view.latest('u1');
     await view.latest('u1');
@@ -87,5 +88,32 @@ describe('RuntimeView', () => {
     containers = containers.slice(1);
     assert.deepEqual(await view.relist(), ['u1']);
     assert.deepEqual(await view.relist(), []);
+  });
+
+  it('lists sandboxes when a container has changed, and else every few seconds', async () => {
+    const sandbox = (state: number) => ({ id: 's', state, createdAt: 1, labels }) as unknown as Sandbox;
+    const container = { id: 'c', state: containerStates.running, createdAt: 1, labels, podSandboxId: 's' };
+    let sandboxes = [sandbox(0)];
+    let containers: Container[] = [];
+    let [lists, now] = [0, 0];
+    const runtime: Partial<ContainerRuntime> = {
+      listSandboxes: async () => {
+        lists++;
+        return sandboxes;
+      },
+      listContainers: async () => containers,
+    };
+    const view = new RuntimeView(runtime as ContainerRuntime, { elapsed: () => now });
+    assert.deepEqual(await view.relist(), ['u1']);
+    sandboxes = [sandbox(1)];
+    now = 3_999;
+    assert.deepEqual([await view.relist(), lists], [[], 1]);
+    now = 4_000;
+    assert.deepEqual([await view.relist(), lists], [['u1'], 2]);
+    sandboxes = [];
+    containers = [container as unknown as Container];
+    now = 4_001;
+    assert.deepEqual([await view.relist(), lists], [['u1'], 3]);
+    assert.deepEqual([await view.relist(), lists], [[], 3]);
   });
 });

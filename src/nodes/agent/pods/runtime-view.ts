@@ -1,3 +1,4 @@
+import type { Timers } from '../../../base/machinery/timers.js';
 import { type Container, type ContainerStatus, containerStates } from '../cri/container-messages.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import { wasStartCutOff } from '../cri/cut-off-start.js';
@@ -16,6 +17,12 @@ interface Listed {
 }
 
 /**
+ * The sandboxes are listed at this interval, and whenever a container has changed: what changes a sandbox mostly changes a container,
+ * and whoever makes or removes one reads it again.
+ */
+const sandboxesMs = 4_000;
+
+/**
  * The sandboxes and containers of all pods in the runtime. Those without the labels of a pod belong to other programs
  * and are left out. `relist` finds the pods that have changed; details are read on demand.
  */
@@ -23,16 +30,27 @@ export class RuntimeView {
   private listed = new Map<string, Listed>();
   /** What the last lists had, which mostly is what they had before: entries that are the same are the same objects. */
   private entries: ReadonlySet<object> = new Set();
+  private containers: ReadonlySet<Container> = new Set();
   private readonly details = new Map<string, { readonly print: string; readonly pod: RuntimePod }>();
+  private sandboxesAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly runtime: ContainerRuntime) {}
+  constructor(
+    private readonly runtime: ContainerRuntime,
+    private readonly timers: Pick<Timers, 'elapsed'>,
+  ) {}
 
   /** Lists the runtime. Returns the uids of the pods that have changed. */
   async relist(): Promise<string[]> {
-    const [sandboxes, containers] = await Promise.all([this.runtime.listSandboxes(), this.runtime.listContainers()]);
+    const containers = await this.runtime.listContainers();
+    const isSame = containers.length === this.containers.size && containers.every((each) => this.containers.has(each));
+    const now = this.timers.elapsed();
+    if (isSame && now < this.sandboxesAt + sandboxesMs) return [];
+    const sandboxes = await this.runtime.listSandboxes();
+    this.sandboxesAt = now;
     const all = [...sandboxes, ...containers];
     if (all.length === this.entries.size && all.every((entry) => this.entries.has(entry))) return [];
     this.entries = new Set(all);
+    this.containers = new Set(containers);
     const before = this.listed;
     const found = byPod(sandboxes, containers);
     this.listed = found;
