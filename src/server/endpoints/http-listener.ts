@@ -27,6 +27,7 @@ import { EndpointServices } from './endpoint-services.js';
 import { HandshakeLimits } from './handshake-limits.js';
 import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
 import { PacedHandshakes } from './paced-handshakes.js';
+import { PacedRequests } from './paced-requests.js';
 import { RefusedHeads } from './refused-heads.js';
 import { mayBeLongRunning, mayUpgrade } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
@@ -131,6 +132,7 @@ export class HttpListener
       this.logger,
       (url) => mayUpgrade(this.services.aggregation, url),
     );
+    PacedRequests.watch(server);
     const { note } = this.cuts;
     this.clients.watch(server, note);
     this.connections.watch(server);

@@ -1,0 +1,99 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { PartyQueue } from '../../base/machinery/party-queue.js';
+
+/** Requests per turn of the event loop; each takes up to a millisecond of CPU time. */
+const perTurn = 32;
+/** A turn begins no further request after this time. */
+const turnMs = 5;
+
+type AnyRequest = IncomingMessage | Http2ServerRequest;
+type AnyResponse = ServerResponse | Http2ServerResponse;
+type Begin = (request: AnyRequest, response: AnyResponse) => void;
+
+interface Waiting {
+  readonly request: AnyRequest;
+  readonly response: AnyResponse;
+}
+
+/**
+ * Begins only some requests in each turn of the event loop. One read from a connection can bring more than a thousand,
+ * each cancelled by the bytes behind it, and the limits of HTTP/2 are only applied after the whole read. A request that is
+ * cancelled while it waits costs nothing more. Waiting requests of a connection are begun in the order of arrival, with
+ * connections taking turns.
+ */
+export class PacedRequests {
+  private readonly waiting = new PartyQueue<Waiting>();
+  private readonly names = new WeakMap<object, string>();
+  private connections = 0;
+  /** Requests begun in this turn of the event loop. */
+  private begun = 0;
+  private isTurnCounted = false;
+
+  private constructor(
+    private readonly server: Server | Http2SecureServer,
+    private readonly begin: Begin,
+  ) {}
+
+  /** Intercepts the requests of a server before it listens, by replacing its only `request` listener. */
+  static watch(server: Server | Http2SecureServer): PacedRequests {
+    const [begin, ...others] = server.listeners('request') as Begin[];
+    if (begin === undefined || others.length > 0) throw new Error('the server has no single listener for requests');
+    const paced = new PacedRequests(server, begin);
+    server.off('request', begin);
+    server.on('request', (request: AnyRequest, response: AnyResponse) => paced.add({ request, response }));
+    return paced;
+  }
+
+  /** Number of requests that have not begun. */
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  private add(added: Waiting): void {
+    this.countTurn();
+    if (this.waiting.size > 0 || this.begun >= perTurn) this.waiting.add(this.nameOf(added), added);
+    else this.beginNow(added);
+  }
+
+  private beginNow({ request, response }: Waiting): void {
+    this.begun += 1;
+    this.begin.call(this.server, request, response);
+  }
+
+  private countTurn(): void {
+    if (this.isTurnCounted) return;
+    this.isTurnCounted = true;
+    setImmediate(() => this.nextTurn());
+  }
+
+  private nextTurn(): void {
+    this.isTurnCounted = false;
+    this.begun = 0;
+    const end = performance.now() + turnMs;
+    while (this.begun < perTurn && performance.now() < end) {
+      const next = this.waiting.take();
+      if (next === undefined) return;
+      if (!isCancelled(next.item)) this.beginNow(next.item);
+    }
+    this.countTurn();
+  }
+
+  private nameOf({ request, response }: Waiting): string {
+    const connection = 'stream' in response ? (response.stream?.session ?? response) : request.socket;
+    let name = this.names.get(connection);
+    if (name === undefined) {
+      this.connections += 1;
+      name = String(this.connections);
+      this.names.set(connection, name);
+    }
+    return name;
+  }
+}
+
+/** A client that has sent its whole HTTP/2 request has not closed its stream: the response is still missing. */
+function isCancelled({ request, response }: Waiting): boolean {
+  if (!('stream' in response)) return request.socket.destroyed;
+  const { stream } = response;
+  return stream === undefined || stream.destroyed || stream.closed;
+}
