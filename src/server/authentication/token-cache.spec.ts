@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import { StatusError } from '../../base/machinery/status-error.js';
@@ -133,6 +134,24 @@ describe('TokenCache', () => {
     assert.equal(method.calls, 1);
   });
 
+  it('goes on with a check whose client has left, for one that asks again', async () => {
+    let finish: (result: TokenResult) => void = () => undefined;
+    const method = new Method(() => new Promise<TokenResult>((resolve) => (finish = resolve)));
+    const { cache } = cacheOf(method);
+    for (let n = 0; n < 3; n++) {
+      const gone = new AbortController();
+      const asked = Promise.resolve(cache.authenticateToken('t', [], gone.signal));
+      await new Promise(setImmediate);
+      gone.abort(new Error('gone'));
+      await assert.rejects(asked, /gone/);
+    }
+    assert.equal(method.calls, 1);
+    finish(identity());
+    await new Promise(setImmediate);
+    assert.equal((await cache.authenticateToken('t', [], never)).kind, 'user');
+    assert.equal(method.calls, 1);
+  });
+
   it('abandons a check that nobody waits for', async () => {
     const method = new Method(() => new Promise(() => undefined));
     const { cache } = cacheOf(method);
@@ -141,7 +160,8 @@ describe('TokenCache', () => {
     await new Promise(setImmediate);
     gone.abort(new Error('gone'));
     await assert.rejects(asked, /gone/);
-    assert.equal(method.signal?.aborted, true);
+    assert.equal(method.signal?.aborted, false);
+    await once(method.signal as AbortSignal, 'abort');
   });
 });
 

@@ -15,6 +15,9 @@ export interface TokenCacheObserver {
   checking(): (isDone: boolean) => void;
 }
 
+/** A check that nobody waits for goes on for this long: its client may ask again, or ask and leave a thousand times. */
+const abandonedMs = 1000;
+
 const silent: TokenCacheObserver = { lookup: () => undefined, checking: () => () => undefined };
 
 interface Entry {
@@ -27,6 +30,8 @@ interface Flight {
   readonly result: Promise<TokenResult>;
   readonly abort: AbortController;
   waiters: number;
+  /** Runs while nobody waits. */
+  abandoned: NodeJS.Timeout | undefined;
   /** Objects that changed since the check began. */
   readonly changed: Set<string>;
   missed: boolean;
@@ -47,7 +52,8 @@ export interface UnknownTokenGuard<Request> {
  * - Only successes are cached: a token that becomes valid works at once, and bad tokens take no memory.
  * - Entries are found by a hash between two secrets of this process. Neither tokens nor plain hashes of them stay in
  * memory, and the time of a look-up reveals nothing about them.
- * - Concurrent requests with the same unknown token share one check. It is aborted when all of them are gone.
+ * - Concurrent requests with the same unknown token share one check. It is aborted when all of them have been gone for a
+ * second.
  */
 export class TokenCache implements TokenAuthenticator {
   private readonly firstSecret = randomBytes(32).toString('base64');
@@ -118,6 +124,7 @@ export class TokenCache implements TokenAuthenticator {
     signal.throwIfAborted();
     const flight = this.flights.get(key) ?? this.begin(key, token, audiences);
     flight.waiters++;
+    clearTimeout(flight.abandoned);
     let leave: (() => void) | undefined;
     const gone = new Promise<never>((_, reject) => {
       leave = () => reject(signal.reason);
@@ -128,10 +135,14 @@ export class TokenCache implements TokenAuthenticator {
     } finally {
       if (leave !== undefined) signal.removeEventListener('abort', leave);
       if (--flight.waiters === 0 && this.flights.get(key) === flight) {
-        this.flights.delete(key);
-        flight.abort.abort();
+        flight.abandoned = setTimeout(() => this.abandon(key, flight), abandonedMs).unref();
       }
     }
+  }
+
+  private abandon(key: string, flight: Flight): void {
+    this.flights.delete(key);
+    flight.abort.abort();
   }
 
   private begin(key: string, token: string, audiences: readonly string[]): Flight {
@@ -150,10 +161,12 @@ export class TokenCache implements TokenAuthenticator {
           throw error;
         })
         .finally(() => {
+          clearTimeout(flight.abandoned);
           if (this.flights.get(key) === flight) this.flights.delete(key);
         }),
       abort,
       waiters: 0,
+      abandoned: undefined,
       changed: new Set(),
       missed: false,
     };
