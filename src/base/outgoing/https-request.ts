@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, type RequestOptions, request } from 'node:https';
+import { BytePieces } from '../machinery/byte-pieces.js';
 import { AnswerSizeError } from './answer-size-error.js';
 import { isReset } from './is-reset.js';
 
@@ -49,20 +50,16 @@ function attempt(asked: HttpsRequest, attempts: number): Promise<HttpsAnswer> {
     const sent = request(url, { ...tls, method, agent, headers, signal }, (response) => {
       isAnswered = true;
       const status = response.statusCode ?? 0;
-      const chunks: Buffer[] = [];
-      let size = 0;
+      const pieces = new BytePieces();
       response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size <= maxAnswerBytes) chunks.push(chunk);
+        if (pieces.length + chunk.length <= maxAnswerBytes) pieces.add(chunk);
         else {
           reject(new AnswerSizeError(status, maxAnswerBytes));
           sent.destroy();
         }
       });
       response.on('error', reject);
-      response.on('end', () =>
-        resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') }),
-      );
+      response.on('end', () => resolve({ status, headers: response.headers, text: pieces.join().toString('utf8') }));
     });
     // Without a listener, an upgrade that was not requested ends the request without a response or an error.
     sent.on('upgrade', (response, socket) => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BytePieces } from '../../base/machinery/byte-pieces.js';
 import { checkNesting } from '../../base/machinery/json/nesting.js';
 import { parseInTurns } from '../../base/machinery/json/parse-in-turns.js';
 import { BackendFault } from './backend-fault.js';
@@ -11,14 +12,13 @@ const parsedAtOnce = 256 * 1024;
  * reading it.
  */
 export async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const pieces = new BytePieces();
   for await (const chunk of response) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > maxBytes) throw new BackendFault(`the extension server answered with more than ${maxBytes} bytes`);
-    chunks.push(chunk as Buffer);
+    if (pieces.length + (chunk as Buffer).length > maxBytes)
+      throw new BackendFault(`the extension server answered with more than ${maxBytes} bytes`);
+    pieces.add(chunk as Buffer);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return pieces.join().toString('utf8');
 }
 
 /** Parses JSON; a long document in steps that yield to other work. @throws SyntaxError */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
+import { BytePieces } from '../../../base/machinery/byte-pieces.js';
 import { freeBuffer } from '../../../base/machinery/free-buffer.js';
 import { largeBytes, largeLimits, throwIfLargeBody, throwIfLong } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
@@ -9,7 +10,6 @@ import { roomForBody } from '../request-info/large-room.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';
 
-const empty = Buffer.alloc(0);
 /** Smaller chunks cost less as garbage. */
 const leastFreed = 4 * 1024;
 
@@ -68,17 +68,15 @@ function collect(
   room: MakeRoom | undefined,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const pieces = new BytePieces();
     let makeRoom = room;
     const onData = (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > limitBytes) {
+      if (pieces.length + chunk.length > limitBytes) {
         fail(requestTooLargeError(limitBytes));
         return;
       }
-      chunks.push(chunk);
-      if (length <= largeBytes || makeRoom === undefined) return;
+      pieces.add(chunk);
+      if (pieces.length <= largeBytes || makeRoom === undefined) return;
       try {
         const waiting = makeRoom(limitBytes);
         makeRoom = undefined;
@@ -96,7 +94,7 @@ function collect(
     };
     const onEnd = () => {
       finish();
-      resolve(joined(chunks, length));
+      resolve(joined(pieces));
     };
     const onFault = (cause?: unknown) => {
       finish();
@@ -120,10 +118,10 @@ function collect(
   });
 }
 
-/** Frees the chunks of a large body, whose memory would otherwise stay until a collection of the whole heap. */
-function joined(chunks: readonly Buffer[], length: number): Buffer {
-  if (chunks.length < 2) return chunks[0] ?? empty;
-  const whole = Buffer.concat(chunks, length);
-  if (length > largeBytes) for (const chunk of chunks) freeBuffer(chunk, leastFreed);
+/** Frees the pieces of a large body, whose memory would otherwise stay until a collection of the whole heap. */
+function joined(body: BytePieces): Buffer {
+  const { pieces, length } = body;
+  const whole = body.join();
+  if (length > largeBytes && pieces.length > 1) for (const piece of pieces) freeBuffer(piece, leastFreed);
   return whole;
 }
