@@ -4,9 +4,13 @@ import { jsonFields } from './access.js';
 import { maxSelfNesting } from './depth.js';
 import { Mismatch } from './mismatch.js';
 import { scalarDecoders } from './scalars.js';
-import type { CustomKindForm, SchemaType, StructType, VariantType } from './types.js';
+import type { CustomKindForm, ScalarName, SchemaType, StructType, VariantType } from './types.js';
 
-/** The first value that does not fit, if any, and the unknown fields before it, up to a hundred. */
+/**
+ * The value that does not fit, if any, and the unknown fields before it, up to a hundred. Of several such values it is
+ * the one that release 1.37 reports: the first in the order of the body whose type has a parser of its own, else the
+ * first.
+ */
 export interface Inspection {
   readonly fault: { readonly path: string; readonly detail: string } | undefined;
   readonly unknownFields: readonly string[];
@@ -17,6 +21,8 @@ const maxUnknownFields = 100;
 
 interface Walk {
   readonly unknownFields: string[];
+  /** The first value of a wrong JSON type. */
+  fault: Fault | undefined;
   /** The current nesting depth of types that contain themselves. */
   depth: number;
 }
@@ -30,15 +36,28 @@ class Fault {
 
 /** Walks a value along its type to locate the problems. Slow; meant for values that have some. */
 export function inspect(type: SchemaType, input: unknown): Inspection {
-  const unknownFields: string[] = [];
+  const walk: Walk = { unknownFields: [], fault: undefined, depth: 0 };
+  const { unknownFields } = walk;
   try {
-    visit(type, input, '', { unknownFields, depth: 0 });
+    visit(type, input, '', walk);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return { fault: error, unknownFields };
   }
-  return { fault: undefined, unknownFields };
+  return { fault: walk.fault, unknownFields };
 }
+
+/** Scalars with a parser of their own, whose faults end a decoding run; it goes on behind values of a wrong JSON type. */
+const endingScalars: ReadonlySet<ScalarName> = new Set([
+  'quantity',
+  'time',
+  'microTime',
+  'duration',
+  'intOrString',
+  'rawExtension',
+  'fieldsV1',
+  'anyJson',
+]);
 
 function visit(type: SchemaType, input: unknown, path: string, walk: Walk): void {
   if (type.type === 'custom') {
@@ -54,16 +73,16 @@ function visit(type: SchemaType, input: unknown, path: string, walk: Walk): void
   }
   switch (type.type) {
     case 'scalar':
-      visitScalar(scalarDecoders[type.scalar], input, path);
+      visitScalar(type.scalar, input, path, walk);
       break;
     case 'enum':
-      visitScalar(scalarDecoders.string, input, path);
+      visitScalar('string', input, path, walk);
       break;
     case 'list':
       visitList(type.element, input, path, walk);
       break;
     case 'map':
-      for (const [key, value] of entries(input, path)) visit(type.value, value, childPath(path, key), walk);
+      for (const [key, value] of entries(input, path, walk)) visit(type.value, value, childPath(path, key), walk);
       break;
     case 'struct':
       if (type.custom === undefined) visitStruct(type, input, path, walk);
@@ -79,38 +98,44 @@ function visitVariant(type: VariantType<unknown>, input: unknown, path: string, 
   if (type.alternative === 'bool' && typeof input === 'boolean') return;
   if (type.alternative === 'list' && Array.isArray(input)) visitList(type.struct, input, path, walk);
   else if (type.alternative === 'strings' && Array.isArray(input)) {
-    for (const [i, element] of input.entries()) visitScalar(scalarDecoders.string, element, `${path}[${i}]`);
+    for (const [i, element] of input.entries()) visitScalar('string', element, `${path}[${i}]`, walk);
   } else visit(type.struct, input, path, walk);
 }
 
-function visitScalar(decode: (input: unknown) => unknown, input: unknown, path: string): void {
+function visitScalar(scalar: ScalarName, input: unknown, path: string, walk: Walk): void {
   try {
-    decode(input);
+    scalarDecoders[scalar](input);
   } catch (error) {
-    if (error instanceof Mismatch) throw new Fault(path, `expected ${error.expected}, found ${describe(error.found)}`);
-    if (error instanceof ValueFormatError) throw new Fault(path, error.message);
-    throw error;
+    if (!(error instanceof Mismatch) && !(error instanceof ValueFormatError)) throw error;
+    const isMismatch = error instanceof Mismatch;
+    const detail = isMismatch ? `expected ${error.expected}, found ${describe(error.found)}` : error.message;
+    if (endingScalars.has(scalar)) throw new Fault(path, detail);
+    walk.fault ??= new Fault(path, detail);
   }
 }
 
 function visitList(element: SchemaType, input: unknown, path: string, walk: Walk): void {
-  if (!Array.isArray(input)) throw new Fault(path, `expected a list, found ${describe(input)}`);
+  if (!Array.isArray(input)) {
+    walk.fault ??= new Fault(path, `expected a list, found ${describe(input)}`);
+    return;
+  }
   for (const [i, value] of input.entries()) visit(element, value, `${path}[${i}]`, walk);
 }
 
 function visitStruct(type: StructType, input: unknown, path: string, walk: Walk): void {
   const fields = jsonFields(type);
-  for (const [name, value] of entries(input, path)) {
+  for (const [name, value] of entries(input, path, walk)) {
     const field = fields.get(name);
     if (field !== undefined) visit(field.type, value, childPath(path, name), walk);
     else if (type.kind !== undefined && (name === 'kind' || name === 'apiVersion')) {
-      if (value !== null) visitScalar(scalarDecoders.string, value, childPath(path, name));
+      if (value !== null) visitScalar('string', value, childPath(path, name), walk);
     } else note(walk, childPath(path, name));
   }
 }
 
 function visitCustomKind(type: StructType, custom: CustomKindForm, input: unknown, path: string, walk: Walk): void {
-  const given = entries(input, path);
+  const given = entries(input, path, walk);
+  if (walk.fault !== undefined) return;
   const identity = given.filter(([name]) => name === 'metadata' || name === 'kind' || name === 'apiVersion');
   visitStruct({ ...type, custom: undefined }, Object.fromEntries(identity), path, walk);
   custom.decode(input as Readonly<Record<string, unknown>>, (below) => note(walk, childPath(path, below)));
@@ -120,9 +145,11 @@ function note(walk: Walk, path: string): void {
   if (walk.unknownFields.length < maxUnknownFields) walk.unknownFields.push(path);
 }
 
-function entries(input: unknown, path: string): [string, unknown][] {
+/** The members of an object; none of another value, whose fault is noted. */
+function entries(input: unknown, path: string, walk: Walk): [string, unknown][] {
   if (typeof input !== 'object' || input === null || Array.isArray(input) || input instanceof ExactNumber) {
-    throw new Fault(path, `expected an object, found ${describe(input)}`);
+    walk.fault ??= new Fault(path, `expected an object, found ${describe(input)}`);
+    return [];
   }
   return Object.entries(input);
 }

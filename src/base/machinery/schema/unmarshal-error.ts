@@ -1,5 +1,7 @@
 import { jsonFields, resolveType } from './access.js';
 import type { DecodeError } from './decode-error.js';
+import { embeddedStructs } from './embedded-structs.js';
+import { fieldTypeNames } from './field-type-names.js';
 import type { KindType, SchemaType, StructType } from './types.js';
 
 /**
@@ -10,6 +12,8 @@ interface Place {
   readonly type: SchemaType;
   readonly struct: StructType;
   readonly names: readonly string[];
+  /** How many lists and maps are between the last of the names and the value. */
+  readonly depth: number;
 }
 
 /** Faults of types with a parser of their own: upstream reports them without the path of the field. */
@@ -23,7 +27,8 @@ const ownForms =
 export function unmarshalDetail(kind: KindType, { path, detail, message }: DecodeError): string {
   if (ownForms.test(detail)) return detail;
   const place = placeOf(kind, path);
-  const wanted = place === undefined ? undefined : nameOf(place.type);
+  if (isQuantity(place)) return `quantities must match the regular expression '${quantityPattern}'`;
+  const wanted = place === undefined ? undefined : (ownNameAt(place) ?? nameOf(place.type));
   const found = foundIn(detail, wanted);
   if (place === undefined || wanted === undefined || found === undefined) return message;
   const struct = place.struct.name.slice(place.struct.name.lastIndexOf('.') + 1);
@@ -79,12 +84,36 @@ function foundIn(detail: string, wanted: string | undefined): string | undefined
   return scalar;
 }
 
+const quantityPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+
+function isQuantity(place: Place | undefined): boolean {
+  const type = place === undefined ? undefined : resolveType(place.type);
+  return type?.type === 'scalar' && type.scalar === 'quantity';
+}
+
+/** The name of a type that has one of its own in the release. Undefined for others. */
+function ownNameAt({ struct, names, depth }: Place): string | undefined {
+  let name = ownNameOf(struct.name, names.at(-1) ?? '');
+  for (let i = 0; i < depth && name !== undefined; i++) name = /^(?:\[\]|map\[\w+(?:\.\w+)?\])(.+)$/.exec(name)?.[1];
+  return name;
+}
+
+/** Types that were probed in version 1 only have the same names in other versions. */
+function ownNameOf(struct: string, field: string): string | undefined {
+  const [group = '', version = '', short = ''] = struct.split('.');
+  const name = fieldTypeNames[struct]?.[field];
+  if (name !== undefined || version === 'v1') return name;
+  return fieldTypeNames[`${group}.v1.${short}`]?.[field]?.replace(/\bv1\./g, `${version}.`);
+}
+
 /** Upstream names of types; undefined for types with other names or their own parsers. */
 function nameOf(type: SchemaType): string | undefined {
   const resolved = resolveType(type);
   switch (resolved.type) {
     case 'scalar':
       return scalarNames[resolved.scalar];
+    case 'enum':
+      return 'string';
     case 'list': {
       const element = nameOf(resolved.element);
       return element === undefined ? undefined : `[]${element}`;
@@ -104,6 +133,11 @@ const scalarNames: Readonly<Record<string, string>> = {
   string: 'string',
   int32: 'int32',
   int64: 'int64',
+  // These are read from a text or a number.
+  time: 'string',
+  microTime: 'string',
+  duration: 'string',
+  intOrString: 'int32',
   bool: 'bool',
   double: 'float64',
   bytes: '[]uint8',
@@ -126,6 +160,7 @@ function placeOf(kind: KindType, path: string): Place | undefined {
   let type: SchemaType = kind;
   let struct: StructType = kind;
   const names: string[] = [];
+  let depth = 0;
   let rest = path;
   while (rest !== '') {
     const resolved = resolveType(type);
@@ -134,19 +169,22 @@ function placeOf(kind: KindType, path: string): Place | undefined {
       const field = jsonFields(resolved).get(name);
       if (field === undefined) return undefined;
       struct = resolved;
-      names.push(name);
+      names.push(...embeddedStructs(resolved.name, name), name);
+      depth = 0;
       type = field.type;
       rest = rest.slice(name.length).replace(/^\./, '');
     } else if (resolved.type === 'list') {
       const index = /^\[\d+\]\.?/.exec(rest)?.[0];
       if (index === undefined) return undefined;
       type = resolved.element;
+      depth++;
       rest = rest.slice(index.length);
     } else if (resolved.type === 'map') {
       // Keys of maps may contain dots, so a field behind one is found only if it is one of the struct in the map.
       type = resolved.value;
+      depth++;
       rest = restBehindKey(type, rest);
     } else return undefined;
   }
-  return names.length === 0 ? undefined : { type, struct, names };
+  return names.length === 0 ? undefined : { type, struct, names, depth };
 }
