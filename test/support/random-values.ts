@@ -133,11 +133,10 @@ export class RandomValues {
   }
 
   /** A time, sometimes with an offset or in an unusual year. */
-  private time(): string {
+  private time(fraction: string): string {
     const { random } = this;
     const year = random.chance(0.8) ? 1900 + random.below(200) : random.pick([0, 1, 99, 9998]);
     const part = (end: number, from = 0) => String(from + random.below(end)).padStart(2, '0');
-    const fraction = random.chance(0.5) ? `.${this.digits(1 + random.below(9))}` : '';
     const zone = random.chance(0.8) || year === 0 ? 'Z' : `${random.pick(['+', '-'])}${part(14)}:${part(60)}`;
     const date = `${String(year).padStart(4, '0')}-${part(12, 1)}-${part(28, 1)}`;
     return `${date}T${part(24)}:${part(60)}:${part(60)}${fraction}${zone}`;
@@ -178,8 +177,9 @@ export class RandomValues {
       case 'quantity':
         return this.quantity();
       case 'time':
+        return this.time(random.chance(0.5) ? `.${this.digits(1 + random.below(9))}` : '');
       case 'microTime':
-        return this.time();
+        return this.time(`.${this.digits(6)}`);
       case 'duration':
         return this.duration();
       case 'intOrString':

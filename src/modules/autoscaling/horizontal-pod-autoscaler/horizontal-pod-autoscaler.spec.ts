@@ -37,6 +37,22 @@ const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly
     ],
   ],
   [
+    {
+      metrics: [
+        {
+          type: 'Odd',
+          pods: { metric: { name: 'a/b' }, target: { type: 'AverageValue', averageValue: '1' } },
+          resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 5 } },
+        },
+      ],
+    },
+    [
+      `FieldValueNotSupported | spec.metrics[0].type | Unsupported value: "Odd": ${typeRule}`,
+      'FieldValueInvalid | spec.metrics[0].pods.metric.name | Invalid value: "a/b": may not contain \'/\'',
+      'FieldValueForbidden | spec.metrics[0].resource | Forbidden: must populate the given metric source only',
+    ],
+  ],
+  [
     { metrics: [{ type: 'Odd' }, { type: 'Object' }, { type: 'Pods' }, { type: 'External' }] },
     [
       `FieldValueNotSupported | spec.metrics[0].type | Unsupported value: "Odd": ${typeRule}`,

@@ -57,17 +57,16 @@ function validateMetric(metric: MetricSpec, path: FieldPath, errors: FieldError[
     // The error is reported twice: for the type itself and for the missing source.
     const error = notSupported(typePath, metric.type, metricTypes);
     errors.push(error, error);
-    return;
   }
   const given = sources.map(([, name]) => name).filter((name) => metric[name] !== undefined);
   const [first] = given;
   if (first !== undefined) validateSource(metric, first, path.child(first), errors);
-  if (metric[own] === undefined) {
+  if (own !== undefined && metric[own] === undefined) {
     errors.push(required(path.child(own), 'must populate information for the given metric source'));
   }
   if (given.length < 2) return;
   for (const name of given) {
-    if (name !== own) errors.push(forbidden(path.child(name), 'must populate the given metric source only'));
+    if (name !== (own ?? first)) errors.push(forbidden(path.child(name), 'must populate the given metric source only'));
   }
 }
 

@@ -8,7 +8,7 @@ import {
   tooLong,
 } from '../../../base/machinery/field-error.js';
 import { validateAnnotations } from '../../../base/machinery/label-rules.js';
-import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { isDns1123Subdomain, isQualifiedName } from '../../../base/machinery/names.js';
 import { validateSignerName } from '../../../objects/apis/certificates/v1/validation/signer-name.validation.js';
 import type { PodCertificateRequest } from '../../../objects/apis/certificates/v1beta1/pod-certificate-request.types.js';
 import { hasBytes, requestedKey } from './requested-key.js';
@@ -28,7 +28,7 @@ export function validatePodCertificateRequest(spec: Spec, signerPrefix: string):
   const signerPath = specPath.child('signerName');
   return [
     ...(signerName === '' ? [required(signerPath)] : validateSignerName(signerName, signerPath)),
-    ...validateAnnotations(unverifiedUserAnnotations, specPath.child('unverifiedUserAnnotations')),
+    ...annotationErrors(unverifiedUserAnnotations, specPath.child('unverifiedUserAnnotations')),
     ...nameErrors(spec, 'podName'),
     ...uidErrors(spec, 'podUID'),
     ...nameErrors(spec, 'serviceAccountName'),
@@ -37,6 +37,16 @@ export function validatePodCertificateRequest(spec: Spec, signerPrefix: string):
     ...uidErrors(spec, 'nodeUID'),
     ...lifetimeErrors(spec, signerPrefix),
     ...keyErrors(spec),
+  ];
+}
+
+/** Like annotations of objects, but each key needs its domain. */
+function annotationErrors(annotations: Spec['unverifiedUserAnnotations'], path: FieldPath): FieldError[] {
+  const plain = Object.keys(annotations ?? {}).filter((key) => key !== '' && !key.includes('/'));
+  const isName = (key: string) => isQualifiedName(key.toLowerCase()).length === 0;
+  return [
+    ...validateAnnotations(annotations, path),
+    ...plain.filter(isName).map((key) => invalid(path, key, 'must be a domain-prefixed key (such as "acme.io/foo")')),
   ];
 }
 

@@ -390,6 +390,21 @@ describe('what pods once said in annotations', () => {
 });
 
 describe('claims of pods', () => {
+  it('are checked where the resources of the whole pod name them, although they may not', () => {
+    const resources = { claims: [{ name: 'a', request: 'My' }, { name: 'a' }] };
+    const { causes } = tester.create({ spec: { ...valid.spec, resources } });
+    assert.deepEqual(
+      causes.map((cause) => cause.split(' | ').slice(0, 2).join(' ')),
+      [
+        'FieldValueForbidden spec.resources.claims',
+        'FieldValueInvalid spec.resources.claims[0].request',
+        'FieldValueNotFound spec.resources.claims[0]',
+        'FieldValueDuplicate spec.resources.claims[1]',
+        'FieldValueNotFound spec.resources.claims[1]',
+      ],
+    );
+  });
+
   it('have valid names, each once', () => {
     const claims = [
       { name: 'A b', resourceClaimName: 'x' },

@@ -18,6 +18,7 @@ import {
 } from './container-restart.validation.js';
 import { validateEnv, validateEnvFrom } from './environment.validation.js';
 import { validateLifecycle, validateProbe } from './probe.validation.js';
+import { validateResourceClaims } from './resource-claims.validation.js';
 import { validateResourceRequirements } from './resources.validation.js';
 import { validateSecurityContext } from './security-context.validation.js';
 import { type VolumeMap, validateVolumeDevices, validateVolumeMounts } from './volume-mount.validation.js';
@@ -152,39 +153,11 @@ function validateContainer(
   if (pullPolicy === '') errors.push(required(path.child('imagePullPolicy')));
   else checkOneOf(pullPolicy, pullPolicies, path.child('imagePullPolicy'), errors);
   validateResourceRequirements(container.resources, path.child('resources'), options, errors);
-  validateClaimsOf(container, options.claims, path.child('resources').child('claims'), errors);
+  validateResourceClaims(container.resources.claims, options.claims, path.child('resources').child('claims'), errors);
   validateResizePolicy(container, path.child('resizePolicy'), errors);
   validateSecurityContext(container.securityContext, options.hostUsers, path.child('securityContext'), errors);
   if (names.has(name)) errors.push(duplicate(path.child('name'), name));
   else names.add(name);
-}
-
-/** Validates the claims of a container: each occurs once and is a claim of the pod. */
-function validateClaimsOf(
-  { resources }: Container,
-  ofPod: readonly string[],
-  path: FieldPath,
-  errors: FieldError[],
-): void {
-  const seen = new Set<string>();
-  resources.claims?.forEach(({ name, request }, i) => {
-    const at = path.index(i);
-    if (name === '') {
-      errors.push(required(at));
-      return;
-    }
-    if (seen.has(name)) errors.push(duplicate(at, name));
-    else {
-      if (request) checkText(request, isDns1123Label, at.child('request'), errors);
-      const claim = request ? `${name}/${request}` : name;
-      const overlaps = !request && [...seen].some((other) => other.startsWith(`${name}/`));
-      if (seen.has(claim) || overlaps) errors.push(duplicate(at, claim));
-      seen.add(claim);
-    }
-    if (ofPod.includes(name)) return;
-    const choice = ofPod.length === 0 ? ' which is empty' : `: ${ofPod.join(', ')}`;
-    errors.push(notFound(at, name, `must be one of the names in pod.spec.resourceClaims${choice}`));
-  });
 }
 
 /** Validates fields that only containers which keep running have: hooks and probes. */

@@ -3,15 +3,14 @@ import {
   type FieldPath,
   forbidden,
   invalid,
-  notFound,
   notSupported,
-  required,
 } from '../../../../../base/machinery/field-error.js';
 import { compareQuantities } from '../../../../../base/machinery/values/quantity.js';
 import { isHugePages } from '../huge-pages.js';
 import { isPodLevelResource, limitsOfContainers, requestsOfContainers } from '../pod-level-resources.js';
 import type { PodSpec } from '../pod-spec.types.js';
 import type { PodValidationOptions } from './common.validation.js';
+import { validateResourceClaims } from './resource-claims.validation.js';
 import { checkResourceName, validateResourceRequirements } from './resources.validation.js';
 
 /** Validates the resources that the containers of a pod share. */
@@ -34,17 +33,7 @@ export function validatePodResources(
     if (isKnown && !isPodLevelResource(name)) found.push(notSupported(at, name, ['cpu', 'hugepages-', 'memory']));
   });
   const known = (spec.resourceClaims ?? []).map(({ name }) => name);
-  claims.forEach(({ name }, i) => {
-    if (known.includes(name)) return;
-    if (name === '') {
-      errors.push(required(path.child('claims').index(i)));
-      return;
-    }
-    const choice = known.length === 0 ? ' which is empty' : `: ${known.join(', ')}`;
-    errors.push(
-      notFound(path.child('claims').index(i), name, `must be one of the names in pod.spec.resourceClaims${choice}`),
-    );
-  });
+  validateResourceClaims(claims, known, path.child('claims'), errors);
   checkAgainstContainers(spec, path, errors);
 }
 
