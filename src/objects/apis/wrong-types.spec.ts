@@ -1,17 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DecodeError, decode, type KindType, unmarshalDetail } from '../../base/machinery/schema/index.js';
+import {
+  DecodeError,
+  decode,
+  type KindType,
+  restoreDetail,
+  unmarshalDetail,
+} from '../../base/machinery/schema/index.js';
 import { horizontalPodAutoscaler } from './autoscaling/v2/horizontal-pod-autoscaler.types.js';
 import { pod } from './core/v1/pod.types.js';
 import { service } from './core/v1/service.types.js';
 import { podDisruptionBudget } from './policy/v1/pod-disruption-budget.types.js';
 
-function faultOf(type: KindType, body: object): string {
+function faultOf(type: KindType, body: object, detailOf = unmarshalDetail): string {
   try {
     decode(type, body);
   } catch (error) {
     assert.ok(error instanceof DecodeError, String(error));
-    return unmarshalDetail(type, error);
+    return detailOf(type, error);
   }
   assert.fail('the body was decoded');
 }
@@ -78,4 +84,21 @@ test('a value with a parser of its own is reported before values of a wrong JSON
     faultOf(pod, { spec: { hostname: 5, subdomain: {} } }),
     'json: cannot unmarshal number into Go struct field PodSpec.spec.hostname of type string',
   );
+});
+
+test('in a strategic merge patch, such a value is reported by its parser alone', () => {
+  const restored = (body: object) => faultOf(podDisruptionBudget, body, restoreDetail);
+  const fault = (found: string, type: string) => `json: cannot unmarshal ${found} into Go value of type ${type}`;
+  assert.equal(restored({ spec: { minAvailable: true } }), fault('bool', 'int32'));
+  assert.equal(restored({ spec: { minAvailable: 0.5 } }), fault('number 0.5', 'int32'));
+  assert.equal(restored({ metadata: { creationTimestamp: 5 } }), fault('number', 'string'));
+  assert.equal(restored({ status: { conditions: [{ lastTransitionTime: {} }] } }), fault('object', 'string'));
+});
+
+test('in a strategic merge patch, an enum is reported by its own type only for whole numbers', () => {
+  const restored = (spec: object) => faultOf(service, { spec }, restoreDetail);
+  assert.equal(restored({ type: 5 }), 'cannot convert int64 to v1.ServiceType');
+  assert.equal(restored({ ipFamilies: [1] }), 'cannot convert int64 to v1.IPFamily');
+  for (const sessionAffinity of [1.5, true, {}])
+    assert.equal(restored({ sessionAffinity }), 'unrecognized type: string');
 });

@@ -53,7 +53,14 @@ export function restoreDetail(kind: KindType, error: DecodeError): string {
       return `cannot restore slice from ${found}`;
     case 'map':
       return `cannot restore map from ${found}`;
+    case 'enum':
+      return found === 'int64'
+        ? `cannot convert int64 to ${ownNameAt(place) ?? 'string'}`
+        : 'unrecognized type: string';
     case 'scalar': {
+      const parsed = parsedNames[wanted.scalar];
+      if (parsed !== undefined)
+        return `json: cannot unmarshal ${foundIn(error.detail, parsed)} into Go value of type ${parsed}`;
       const name = scalarNames[wanted.scalar];
       if (name === undefined) return unmarshalDetail(kind, error);
       const isNumber = found === 'int64' || found === 'float64';
@@ -111,7 +118,7 @@ function nameOf(type: SchemaType): string | undefined {
   const resolved = resolveType(type);
   switch (resolved.type) {
     case 'scalar':
-      return scalarNames[resolved.scalar];
+      return scalarNames[resolved.scalar] ?? parsedNames[resolved.scalar];
     case 'enum':
       return 'string';
     case 'list': {
@@ -133,14 +140,17 @@ const scalarNames: Readonly<Record<string, string>> = {
   string: 'string',
   int32: 'int32',
   int64: 'int64',
-  // These are read from a text or a number.
+  bool: 'bool',
+  double: 'float64',
+  bytes: '[]uint8',
+};
+
+/** Scalars whose own parser reads a text or a number. */
+const parsedNames: Readonly<Record<string, string>> = {
   time: 'string',
   microTime: 'string',
   duration: 'string',
   intOrString: 'int32',
-  bool: 'bool',
-  double: 'float64',
-  bytes: '[]uint8',
 };
 
 /** The part of a path behind a key of a map; empty if the path ends with the key. */

@@ -47,8 +47,9 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** The parts of the layout that a time must have, as the messages about wrong times name them. */
+/** A part of a layout: its name in messages about wrong times, its form, and the range of its number. */
 type LayoutPart = readonly [part: string, form: RegExp, range?: readonly [noun: string, from: number, to: number]];
+/** The layout of a time. */
 const layoutParts: readonly LayoutPart[] = [
   ['2006', /^\d{4}/],
   ['-', /^-/],
