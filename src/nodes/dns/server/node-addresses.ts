@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 
 /** The addresses of the cluster's nodes: what runs there with the network of its machine asks from one of them. */
@@ -12,10 +13,11 @@ export class NodeAddresses {
   }
 
   put({ metadata, status }: Node & ApiObject): void {
-    this.byUid.set(
-      metadata.uid ?? '',
-      (status?.addresses ?? []).map(({ address }) => address),
-    );
+    const uid = metadata.uid ?? '';
+    const addresses = (status?.addresses ?? []).map(({ address }) => address);
+    // Nodes report their status all the time, and hardly ever other addresses.
+    if (deepEqual(this.byUid.get(uid), addresses)) return;
+    this.byUid.set(uid, addresses);
     this.collect();
   }
 
