@@ -1,12 +1,9 @@
-import { constants, promises as fs } from 'node:fs';
-import { join } from 'node:path';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { EventType } from '../agent-events.js';
 import { containerStates, type ImageSpec } from '../cri/container-messages.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import { runtimeAnnotations } from '../cri/labels.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
 import type { DeviceManager } from '../devices/device-manager.js';
 import { GrpcError } from '../grpc/grpc-error.js';
@@ -16,8 +13,7 @@ import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
 import type { ContainerStart } from '../pods/pod-actions.js';
 import { podUid } from '../pods/pod-form.js';
-import { isCreated, nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
-import { openFileInside } from '../volumes/inside.js';
+import { isCreated, nameOf, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { type ContainerInput, containerConfigOf } from './container-config.js';
 import type { EnvironmentReader } from './environment.js';
@@ -195,57 +191,4 @@ function targetOf({ start, runtime }: StartRequest): string | undefined {
       message: `container ${targetContainerName} is not running`,
     });
   return target.id;
-}
-
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-
-/** Longer termination messages are cut, and so is text taken from logs. */
-const mostMessageBytes = 4096;
-const mostLogLines = 80;
-const mostLogBytes = 2048;
-
-/** The termination message of a run: its message file, or the end of its log. */
-export async function terminationMessage(run: RuntimeContainer, logFolder: string): Promise<string | undefined> {
-  const path = run.annotations[runtimeAnnotations.terminationMessagePath];
-  const mount = run.mounts.find(({ containerPath }) => containerPath === path);
-  const text =
-    mount === undefined
-      ? ''
-      : await readEnd(() => fs.open(mount.hostPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), mostMessageBytes, 'start');
-  if (text !== '') return text;
-  const policy = run.annotations[runtimeAnnotations.terminationMessagePolicy];
-  if (policy !== 'FallbackToLogsOnError' || run.exitCode === 0) return undefined;
-  const logPath = join(nameOf(run), `${restartCountOf(run)}.log`);
-  const log = await readEnd(() => openFileInside(logFolder, logPath), 4 * mostLogBytes, 'end');
-  const lines = log
-    .split('\n')
-    .filter((line) => line !== '')
-    .slice(-mostLogLines)
-    .map((line) => {
-      // Each line begins with time, stream and tag.
-      const [, , tag = '', ...rest] = line.split(' ');
-      return rest.join(' ') + (tag.startsWith('P') ? '' : '\n');
-    });
-  return lines.join('').slice(-mostLogBytes) || undefined;
-}
-
-async function readEnd(open: () => Promise<fs.FileHandle>, most: number, from: 'start' | 'end'): Promise<string> {
-  try {
-    const handle = await open();
-    try {
-      const { size } = await handle.stat();
-      const length = Math.min(size, most);
-      const { buffer, bytesRead } = await handle.read(
-        Buffer.alloc(length),
-        0,
-        length,
-        from === 'start' ? 0 : size - length,
-      );
-      return buffer.subarray(0, bytesRead).toString('utf8');
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return '';
-  }
 }

@@ -23,6 +23,8 @@ const maskedPaths = [
 ];
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
+const largestUser = 2 ** 31 - 1;
+
 export interface SecurityInput {
   readonly pod: Pod;
   readonly container: Container | EphemeralContainer;
@@ -117,6 +119,11 @@ function userOf({ pod, container, image }: SecurityInput) {
   }
   if (mustNotBeRoot && ofImage === undefined) {
     const text = `image has non-numeric user (${image.username}), cannot verify user is non-root (${which})`;
+    throw new ContainerConfigError(`container has runAsNonRoot and ${text}`);
+  }
+  // Some runtimes take the last 32 bits of a larger number, which may be those of root.
+  if (mustNotBeRoot && ofImage !== undefined && !(ofImage > 0 && ofImage <= largestUser)) {
+    const text = `image has user ${ofImage}, cannot verify user is non-root (${which})`;
     throw new ContainerConfigError(`container has runAsNonRoot and ${text}`);
   }
   return ofImage === undefined ? { runAsUsername: image.username } : { runAsUser: { value: ofImage } };

@@ -95,17 +95,31 @@ function stateOf(input: StatusInput, run: RuntimeContainer, problem: StartProble
 }
 
 function endedState(input: StatusInput, run: RuntimeContainer): ContainerState {
-  const message = input.terminationMessageOf(run) ?? (run.message || undefined);
+  const message = [run.message, input.terminationMessageOf(run) ?? ''].filter((text) => text !== '').join(': ');
   const reason = run.reason || (run.exitCode === 0 ? 'Completed' : 'Error');
+  const most = mostBytesOf(input.pod);
   const terminated: ContainerStateTerminated = {
     exitCode: run.exitCode,
-    reason,
-    ...(message === undefined ? {} : { message }),
+    reason: cut(reason, most),
+    ...(message === '' ? {} : { message: cut(message, most) }),
     startedAt: formatTime(millisOf(run.startedAt)),
     finishedAt: formatTime(millisOf(run.finishedAt)),
     containerID: `${input.runtimeName}://${run.id}`,
   };
   return { terminated };
+}
+
+/** The messages of a pod's containers share this size. */
+const mostMessageBytes = 12 * 1024;
+
+function mostBytesOf({ spec }: Pod): number {
+  const count = (spec.containers?.length ?? 0) + (spec.initContainers?.length ?? 0);
+  return Math.floor(mostMessageBytes / Math.max(1, count));
+}
+
+function cut(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= mostBytes ? text : bytes.subarray(0, mostBytes).toString('utf8');
 }
 
 /** The runtime does not know the container: it was never made, or it is gone. */

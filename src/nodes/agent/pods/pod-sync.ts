@@ -1,11 +1,11 @@
 import { promises as fs } from 'node:fs';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
-import { terminationMessage } from '../containers/container-starter.js';
 import { hasText } from '../containers/has-text.js';
 import { containerHash } from '../containers/hash.js';
 import { hostNamesOf, hostsFile, wantsClusterDns } from '../containers/host-files.js';
 import { sandboxConfigOf } from '../containers/sandbox-config.js';
+import { terminationMessage } from '../containers/termination-message.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { ContainerStarts } from './container-starts.js';
 import { isIdle, type PodActions, podActions } from './pod-actions.js';

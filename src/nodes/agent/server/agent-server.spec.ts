@@ -35,7 +35,7 @@ before(async () => {
     callerOf: async (request: IncomingMessage) => {
       if (request.url === '/healthz') await second;
       else release();
-      if (request.url?.startsWith('/as-friend')) return friend;
+      if (request.url?.includes('/as-friend')) return friend;
       throw new CallerRefusal(401, 'Unauthorized');
     },
   };
@@ -72,4 +72,12 @@ it('AgentServer asks for the right to create where a stream is opened, whatever 
     assert.equal((await send(url, authority.cert, [request])).status, 403);
   }
   assert.deepEqual(asked, ['create /as-friend', 'create /as-friend', 'get /as-friend']);
+});
+
+it('AgentServer calls a path that is none a bad request', async () => {
+  for (const path of ['//[/as-friend', 'https://a:b/as-friend', '/as-friend%'])
+    for (const more of ['', 'Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n']) {
+      const { status } = await send(url, authority.cert, [`GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`]);
+      assert.equal(status, path.endsWith('%') ? 403 : 400, path);
+    }
 });

@@ -64,7 +64,8 @@ export class AgentServer {
   private async admit(request: IncomingMessage, opensStream: boolean, signal: AbortSignal): Promise<URL> {
     const { authentication, authorization } = this.dependencies;
     const caller = await authentication.callerOf(request, signal);
-    const url = new URL(request.url ?? '/', 'https://node');
+    const url = URL.parse(request.url ?? '/', 'https://node');
+    if (url === null) throw new CallerRefusal(400, 'the path cannot be read');
     const verb = agentVerbOf(request.method ?? 'GET', opensStream);
     await authorization.authorize(caller, verb, url.pathname, signal);
     return url;

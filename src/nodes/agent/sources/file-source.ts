@@ -6,10 +6,9 @@ import type { Logger } from '../../../base/observability/logger.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { watchPath } from '../watch-path.js';
 import { ManifestError } from './manifest-error.js';
+import { readManifestFile } from './read-manifest-file.js';
 import { readLargeManifest, type StaticPodContext } from './static-pod.js';
 
-/** Larger files are not read as manifests. */
-const mostBytes = 10 * 2 ** 20;
 /** Changes within this time are read together. */
 const settleMs = 100;
 
@@ -79,12 +78,8 @@ export class FileSource {
   /** A file that can't be read any more keeps its pods: it may be in the middle of a write. */
   private async read(file: string): Promise<readonly Pod[]> {
     const { context } = this.dependencies;
-    let text: string;
     try {
-      const found = await fs.stat(file);
-      if (!found.isFile()) return [];
-      if (found.size > mostBytes) throw new ManifestError('is too large');
-      text = await fs.readFile(file, 'utf8');
+      const text = await readManifestFile(file);
       // Reading it again would give the same.
       const print = createHash('sha256').update(text).digest('hex');
       if (this.prints.get(file) === print) return this.good.get(file) ?? [];
