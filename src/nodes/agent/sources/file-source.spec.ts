@@ -80,7 +80,9 @@ async function sceneOf(t: TestContext) {
   return { path, problems, look };
 }
 
-it('pipes, devices, folders and endless files do not keep an agent from its manifests', { timeout: 60_000 }, async (t) => {
+it('pipes, devices, folders and endless files do not keep an agent from its manifests', {
+  timeout: 60_000,
+}, async (t) => {
   const { path, problems, look } = await sceneOf(t);
   execFileSync('mkfifo', [join(path, 'pipe')]);
   for (const [name, target] of [
