@@ -27,6 +27,7 @@ import { Cacher, type SharedAmongCaches } from './cacher.js';
 import { FormBlocks } from './form-blocks.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { RecentObjects } from './recent-objects.js';
+import { UpdateLanes } from './update-lanes.js';
 import type { WatchCache } from './watch-cache.js';
 
 /** Cached forms of objects may use at most one part in this many of the memory for all caches. */
@@ -61,6 +62,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   private readonly recent: RecentObjects;
   private readonly budget: MemoryBudget;
   private readonly forms: FormBlocks;
+  private readonly lanes: UpdateLanes;
   private formsUsedAt = 0;
   private cancelSweep: (() => void) | undefined;
   private stopped = false;
@@ -71,6 +73,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     this.options = { ...defaultCacheOptions, ...options };
     this.backlog = new WatchBacklog(this.options.backlogCharacters);
     this.recent = new RecentObjects(() => this.options.timers.elapsed());
+    this.lanes = new UpdateLanes(this.options.timers);
     this.budget = this.options.budget(
       () => this.bytes,
       () => this.selectVictims(undefined, 0),
@@ -110,15 +113,35 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     options: UpdateOptions,
     tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
   ): Promise<UpdateResult> {
-    // A remembered copy saves the read. If the copy turns out stale, the refused write returns the newest state.
+    const turn = this.lanes.enter(key);
+    let left: StoredObject | undefined;
+    try {
+      const previous = turn === undefined ? undefined : await turn;
+      const result = await this.inner.guaranteedUpdate(key, this.withCopy(key, options, previous), tryUpdate);
+      if (result.outcome === 'deleted') {
+        this.recent.forget(key);
+        return result;
+      }
+      left = this.remembered(result.object);
+      return result;
+    } finally {
+      this.lanes.leave(key, left);
+    }
+  }
+
+  /**
+   * Adds a copy of the object, which saves the read of the update. If the copy turns out stale, the refused write
+   * returns the newest state.
+   *
+   * @param previous the object as an update before this one has left it, if that is known
+   */
+  private withCopy(key: StorageKey, options: UpdateOptions, previous: StoredObject | undefined): UpdateOptions {
     const { cache } = this.cachers.get(key.resource) ?? {};
     const cachedCopy =
-      options.cachedCopy ?? (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
-    const inner = cachedCopy === undefined ? options : { ...options, cachedCopy };
-    const result = await this.inner.guaranteedUpdate(key, inner, tryUpdate);
-    if (result.outcome === 'deleted') this.recent.forget(key);
-    else this.remembered(result.object);
-    return result;
+      previous ??
+      options.cachedCopy ??
+      (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
+    return cachedCopy === undefined ? options : { ...options, cachedCopy };
   }
 
   async writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { throwIfLarge } from '../../../base/machinery/large-work.js';
-import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
+import { turnForWork } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import {
   alreadyExistsError,
@@ -121,7 +121,7 @@ async function existsError(
   const room = context.makeRoom?.(live.json.length);
   if (room !== undefined) await room;
   throwIfLarge(context, live.json);
-  const turn = turnFor(context, live.json.length);
+  const turn = turnForWork(context, live.json.length);
   if (turn !== undefined) await turn;
   const name = object.metadata.name as string;
   const isDeleting = parseStored(dependencies.resource, live).metadata.deletionTimestamp !== undefined;

@@ -1,5 +1,5 @@
 import { throwIfLarge } from '../../../base/machinery/large-work.js';
-import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
+import { turnForWork } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
@@ -36,7 +36,7 @@ export async function deleteObject(
     const room = context.makeRoom?.(current.json.length);
     if (room !== undefined) await room;
     throwIfLarge(context, current.json);
-    const turn = turnFor(context, current.json.length);
+    const turn = turnForWork(context, current.json.length);
     if (turn !== undefined) await turn;
     const live = parseStored(dependencies.resource, current);
     if (options.onlyUnreadable === true) {

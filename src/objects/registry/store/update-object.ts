@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { withoutTimeChanges } from '../../../base/machinery/managed-fields/index.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
-import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
+import { turnForWork } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import {
   conflictError,
@@ -139,7 +139,7 @@ async function transformLive(
   const room = context.makeRoom?.(current.json.length);
   if (room !== undefined) await room;
   throwIfLarge(context, current.json);
-  const turn = turnFor(context, current.json.length);
+  const turn = turnForWork(context, current.json.length);
   if (turn !== undefined) await turn;
   const read = parseStored(dependencies.resource, current);
   const live = options.converted === undefined ? read : await options.converted(read);

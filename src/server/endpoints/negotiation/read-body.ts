@@ -3,7 +3,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import { BytePieces } from '../../../base/machinery/byte-pieces.js';
 import { freeBuffer } from '../../../base/machinery/free-buffer.js';
 import { largeBytes, largeLimits, throwIfLargeBody, throwIfLong } from '../../../base/machinery/large-work.js';
-import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
+import { turnForWork } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../../base/machinery/status-error.js';
 import type { Seat } from '../../flow-control/seat.js';
 import { roomForBody } from '../request-info/large-room.js';
@@ -31,7 +31,7 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   context.body = body;
   context.bodyBytes = body.length;
   context.mark('body');
-  const turn = turnFor(context, body.length);
+  const turn = turnForWork(context, body.length);
   if (turn !== undefined) await turn;
   throwIfLargeBody(context, body);
   // For JSON, only the structure is checked here.
