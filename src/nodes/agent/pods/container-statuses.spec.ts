@@ -6,10 +6,10 @@ import { containerStatuses, type StatusInput } from './container-statuses.js';
 
 describe('the statuses of containers', () => {
   const names = ['a', 'b', 'c', 'd'];
-  const statuses = (message: string, left: string, reason = '') => {
+  const statuses = (message: string, left: string, reason = '', exitCode = 1) => {
     const containers = names.map((name) => ({ name, image: 'i' }));
     const runs = names.map((name) => ({
-      ...{ id: name, message, reason, exitCode: 1, startedAt: 0, finishedAt: 0, createdAt: 0, imageRef: '' },
+      ...{ id: name, message, reason, exitCode, startedAt: 0, finishedAt: 0, createdAt: 0, imageRef: '' },
       ...{ state: containerStates.exited, annotations: {}, labels: { [runtimeLabels.containerName]: name } },
     }));
     const input = {
@@ -31,6 +31,8 @@ describe('the statuses of containers', () => {
   it('share what there is for messages, whatever the runtime sends', () => {
     for (const each of statuses('m'.repeat(1_000_000), 'x'.repeat(4096), 'r'.repeat(1_000_000)))
       assert.deepEqual([each?.message?.length, each?.reason?.length], [3072, 3072]);
+    const codes = [-1, 255, 2 ** 31, 2 ** 50].map((code) => statuses('', '', '', code)[0]?.exitCode);
+    assert.deepEqual(codes, [-1, 255, 137, 137]);
     assert.equal(statuses('', 'é'.repeat(2000))[0]?.message, 'é'.repeat(1536));
   });
 });

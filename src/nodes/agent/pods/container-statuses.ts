@@ -99,7 +99,8 @@ function endedState(input: StatusInput, run: RuntimeContainer): ContainerState {
   const reason = run.reason || (run.exitCode === 0 ? 'Completed' : 'Error');
   const most = mostBytesOf(input.pod);
   const terminated: ContainerStateTerminated = {
-    exitCode: run.exitCode,
+    // The API takes no status with a number that is none of 32 bits.
+    exitCode: (run.exitCode | 0) === run.exitCode ? run.exitCode : unknownExitCode,
     reason: cut(reason, most),
     ...(message === '' ? {} : { message: cut(message, most) }),
     startedAt: formatTime(millisOf(run.startedAt)),

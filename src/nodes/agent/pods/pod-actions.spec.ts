@@ -249,6 +249,18 @@ describe('podActions', () => {
     assert.deepEqual(actionsOf(spec, runs(1)).resets, []);
   });
 
+  it('ends earlier runs that run beside the newest one', () => {
+    const twice: Run[] = [
+      { name: 'app', state: 'running' },
+      { name: 'app', state: 'running' },
+      { name: 'app', state: 'exited' },
+    ];
+    const { kills, starts } = actionsOf({ containers: [app] }, twice);
+    assert.deepEqual([kills, starts], [['Container app runs twice'], []]);
+    const [newest, ...earlier] = twice;
+    assert.deepEqual(actionsOf({ containers: [app] }, [newest as Run, ...earlier.slice(1)]).kills, []);
+  });
+
   it('updates a run that goes on with other resources, and starts one again that does not', () => {
     const runs: Run[] = [{ name: 'app', state: 'running' }];
     const spec = { containers: [app], restartPolicy: 'Never' };

@@ -103,6 +103,7 @@ export function podActions(input: ActionInput): PodActions {
   else live = 1;
   if (live === 0) return { killAll: true, newSandbox: false, ...nothing, isInitialized };
   for (const declared of all) if (declared.role === 'ephemeral') plan.addEphemeral(declared);
+  for (const declared of all) plan.killEarlier(declared);
   const { kills, starts, updates } = plan;
   return { killAll: false, newSandbox: false, kills, starts, updates, resets: [], isInitialized };
 }
@@ -209,6 +210,14 @@ class Plan {
   addEphemeral(declared: DeclaredContainer): void {
     const [run] = runsOf(this.runtime, declared.container.name);
     if (run === undefined || isCreated(run)) this.start(declared);
+  }
+
+  /** A runtime that was wrong about a container for a while may run it twice. The newest run counts. */
+  killEarlier(declared: DeclaredContainer): void {
+    const { name } = declared.container;
+    for (const run of runsOf(this.input.runtime, name).slice(1)) {
+      if (isRunning(run)) this.kills.push({ run, declared, message: `Container ${name} runs twice` });
+    }
   }
 
   private start(declared: DeclaredContainer): void {

@@ -90,6 +90,23 @@ describe('RuntimeView', () => {
     assert.deepEqual(await view.relist(), []);
   });
 
+  it('asks again about a pod whose lists and details do not agree', async () => {
+    const { running, exited } = containerStates;
+    let state: number = exited;
+    const container = { id: 'c1', state: running, createdAt: 1, labels, podSandboxId: 's1' } as unknown as Container;
+    const runtime: Partial<ContainerRuntime> = {
+      listSandboxes: async () => [],
+      listContainers: async () => [container],
+      containerStatus: async () => ({ ...container, state }) as unknown as ContainerStatus,
+    };
+    const view = new RuntimeView(runtime as ContainerRuntime, { elapsed: () => 0 });
+    await view.relist();
+    assert.equal((await view.latest('u1')).containers[0]?.state, exited);
+    state = running;
+    assert.equal((await view.latest('u1')).containers[0]?.state, running);
+    assert.equal((await view.read('u1')).containers[0]?.state, running);
+  });
+
   it('lists sandboxes when a container has changed, and else every few seconds', async () => {
     const sandbox = (state: number) => ({ id: 's', state, createdAt: 1, labels }) as unknown as Sandbox;
     const container = { id: 'c', state: containerStates.running, createdAt: 1, labels, podSandboxId: 's' };

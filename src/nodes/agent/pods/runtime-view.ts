@@ -74,8 +74,10 @@ export class RuntimeView {
     if (listed === undefined) return emptyRuntimePod(uid, namespace, name);
     const known = this.details.get(uid);
     if (known?.print === listed.print) return known.pod;
-    const pod = await this.readDetails(listed);
-    this.details.set(uid, { print: listed.print, pod });
+    const { pod, isAsListed } = await this.readDetails(listed);
+    // If the runtime contradicts itself, it is asked again the next time.
+    if (isAsListed) this.details.set(uid, { print: listed.print, pod });
+    else this.details.delete(uid);
     return pod;
   }
 
@@ -89,22 +91,35 @@ export class RuntimeView {
     return this.read(uid, namespace, name);
   }
 
-  private async readDetails(listed: Listed): Promise<RuntimePod> {
+  /** The details of a pod, and whether they have the states of the lists. */
+  private async readDetails(listed: Listed): Promise<{ readonly pod: RuntimePod; readonly isAsListed: boolean }> {
     const { uid, namespace, name } = listed;
-    const sandboxes = await Promise.all(listed.sandboxes.map(({ id }) => this.runtime.sandboxStatus(id)));
-    const containers = await Promise.all(
-      listed.containers.map(async ({ id, podSandboxId }): Promise<RuntimeContainer | undefined> => {
-        const status = await this.runtime.containerStatus(id);
-        return status === undefined ? undefined : { ...status, state: stateOf(status), sandboxId: podSandboxId };
+    let isAsListed = true;
+    const compare = (entry: { readonly state: number }, status: { readonly state: number } | undefined) => {
+      if (status?.state !== entry.state) isAsListed = false;
+    };
+    const sandboxes = await Promise.all(
+      listed.sandboxes.map(async (entry) => {
+        const status = await this.runtime.sandboxStatus(entry.id);
+        compare(entry, status);
+        return status;
       }),
     );
-    return {
+    const containers = await Promise.all(
+      listed.containers.map(async (entry): Promise<RuntimeContainer | undefined> => {
+        const status = await this.runtime.containerStatus(entry.id);
+        compare(entry, status);
+        return status === undefined ? undefined : { ...status, state: stateOf(status), sandboxId: entry.podSandboxId };
+      }),
+    );
+    const pod: RuntimePod = {
       uid,
       namespace,
       name,
       sandboxes: sandboxes.filter((each): each is SandboxStatus => each !== undefined).sort(newestFirst),
       containers: containers.filter((each): each is RuntimeContainer => each !== undefined).sort(newestFirst),
     };
+    return { pod, isAsListed };
   }
 }
 
