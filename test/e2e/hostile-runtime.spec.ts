@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  containerStatusResponse,
   containerStates,
+  containerStatusResponse,
   listContainersResponse,
 } from '../../src/nodes/agent/cri/container-messages.js';
 import { listSandboxesResponse } from '../../src/nodes/agent/cri/sandbox-messages.js';
