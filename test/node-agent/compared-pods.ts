@@ -64,6 +64,40 @@ export const comparedPods: readonly ComparedPod[] = [
       restartPolicy: 'Never',
     },
   },
+  {
+    name: 'message-long',
+    after: 8,
+    spec: { containers: [sh('yes $(seq 100) | head -c 9000 > /dev/termination-log; exit 1')], restartPolicy: 'Never' },
+  },
+  {
+    name: 'message-of-long-line',
+    after: 8,
+    spec: {
+      containers: [
+        sh('yes word | head -n 9000 | tr "\\n" " "; exit 1', { terminationMessagePolicy: 'FallbackToLogsOnError' }),
+      ],
+      restartPolicy: 'Never',
+    },
+  },
+  {
+    name: 'message-of-many-lines',
+    after: 8,
+    spec: {
+      containers: [sh('seq 3000; exit 1', { terminationMessagePolicy: 'FallbackToLogsOnError' })],
+      restartPolicy: 'Never',
+    },
+  },
+  {
+    name: 'messages-of-many',
+    after: 10,
+    spec: {
+      restartPolicy: 'Never',
+      containers: ['main', 'b', 'c', 'd', 'e', 'f'].map((name) => ({
+        ...sh('yes $(seq 10) | head -c 4000 > /dev/termination-log; exit 1'),
+        name,
+      })),
+    },
+  },
   { name: 'killed', after: 8, spec: { containers: [sh('kill -9 $$')], restartPolicy: 'Never' } },
   {
     name: 'no-command',

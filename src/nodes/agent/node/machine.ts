@@ -13,6 +13,7 @@ export interface MachineInfo {
   readonly memoryBytes: number;
   readonly hugePages: Readonly<Record<string, number>>;
   readonly hasSwap: boolean;
+  readonly isInUserNamespace: boolean;
 }
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' };
@@ -33,6 +34,8 @@ export async function readMachine(): Promise<MachineInfo> {
     memoryBytes: totalmem(),
     hugePages: await readHugePages(),
     hasSwap: swaps.some((line) => line.trim() !== '' && !line.includes('/dev/zram')),
+    // Kernels without user namespaces have no such file; outside of them, all users are mapped to themselves.
+    isInUserNamespace: !/^$|^0 0 4294967295$/.test((await read('/proc/self/uid_map')).replace(/\s+/g, ' ')),
   };
 }
 

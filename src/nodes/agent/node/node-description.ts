@@ -1,9 +1,10 @@
-import { quantityMilliValue, quantityValue } from '../../../base/machinery/values/quantity.js';
+import { canonicalQuantity, quantityMilliValue, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { AgentOptions } from '../agent-options.js';
 import type { RuntimeHealth } from '../runtime-health.js';
 import { fileSystem, type MachineInfo, ownAddresses, readMachine } from './machine.js';
 import type { Pressure, ReportedNodeState } from './node-status.js';
+import { shownVersion } from './shown-version.js';
 
 /** Capacity and allocatable resources of the node. */
 export class NodeDescription {
@@ -39,7 +40,7 @@ export class NodeDescription {
     const memory = machine.memoryBytes - hugePages.reduce((sum, [, bytes]) => sum + bytes, 0);
     const capacity: Record<string, string> = {
       cpu: String(machine.cpus),
-      'ephemeral-storage': `${Math.floor(disk / 1024)}Ki`,
+      'ephemeral-storage': canonicalQuantity(Math.floor(disk)),
       ...Object.fromEntries(hugePages.map(([name, bytes]) => [name, bytes === 0 ? '0' : `${bytes / 1024}Ki`])),
       memory: `${Math.floor(machine.memoryBytes / 1024)}Ki`,
       pods: String(options.maxPods),
@@ -76,7 +77,8 @@ export class NodeDescription {
       nodeName: options.nodeName,
       hostname: options.hostname,
       port: options.port,
-      runtimeVersion: version === undefined ? 'unknown://' : `${version.runtimeName}://${version.runtimeVersion}`,
+      runtimeVersion:
+        version === undefined ? 'unknown://' : `${version.runtimeName}://${shownVersion(version.runtimeVersion)}`,
       agentVersion: options.version,
       handlers: (status?.runtimeHandlers ?? []).map(({ name, features }) => ({
         name,
@@ -98,7 +100,8 @@ function reservedOf(
   const of = (wanted: string, capacity: number) => {
     const found = thresholds.find(({ signal, graceMs }) => signal === wanted && graceMs === undefined);
     if (found === undefined) return 0;
-    return found.percent === undefined ? found.amount : Math.floor((capacity * found.percent) / 100);
+    // Other agents have percentages in 32 bits, which shows in large amounts.
+    return found.percent === undefined ? found.amount : Math.floor(capacity * Math.fround(found.percent / 100));
   };
   return {
     cpu: quantityMilliValue(reserved.cpu ?? '0'),

@@ -108,6 +108,7 @@ export function reportedNodeStatus(
       kubeProxyVersion: '',
       operatingSystem: 'linux',
       architecture: machine.architecture,
+      runningInUserNamespace: machine.isInUserNamespace,
     },
     images: imagesOf(state.images),
     runtimeHandlers: state.handlers,
