@@ -56,7 +56,12 @@ async function kindWith(behaviour: (received: ReceivedAdmissionReview) => Any = 
   const path = `/convert-${n}`;
   hooks.on(path, behaviour);
   const schemas = {
-    v1: specOf({ size: { ...text, maxLength: 9 }, note: text, colour: { ...text, default: 'red' } }),
+    v1: specOf({
+      size: { ...text, maxLength: 9 },
+      note: text,
+      colour: { ...text, default: 'red' },
+      finish: { ...text, default: 'matt' },
+    }),
     v2: specOf({ width: text, height: text, note: text, colour: { ...text, default: 'red' } }),
   };
   const versions = (['v2', 'v1'] as const).map((name) => ({
@@ -134,6 +139,18 @@ describe('a kind with a conversion webhook', () => {
     assert.equal(update.status, 200, update.text);
     const deleted = await first.delete(`${v1}/a`);
     assert.equal(deleted.status, 200, deleted.text);
+    await undefine(made, clients);
+  });
+
+  it('has the defaults of the versions that it is written and stored in, not of those that it is read in', async () => {
+    const { made, v1, v2, tile } = await kindWith();
+    const [first] = clients as [ApiClient];
+    const created = await first.post(v2, tile('v2', 'a', { width: '2', height: '3' }));
+    assert.equal(created.status, 201, created.text);
+    assert.deepEqual((await first.get(`${v1}/a`)).body.spec, { size: '2x3', colour: 'red' });
+    assert.deepEqual((await first.get(v1)).body.items[0].spec, { size: '2x3', colour: 'red' });
+    const patched = await first.patch(`${v1}/a`, 'merge', { spec: { colour: null } });
+    assert.deepEqual(patched.body.spec, { size: '2x3', colour: 'red' }, patched.text);
     await undefine(made, clients);
   });
 

@@ -111,8 +111,8 @@ export interface RemoteConversion {
   /** Whether all objects are stored in the storage version, as far as this process knows. */
   readonly isUniform: boolean;
   /**
-   * Converts objects to a version of the kind, pruned and with its defaults, in the same order; objects of that version
-   * stay unchanged. Does not change its arguments. Throws a StatusError.
+   * Converts objects to a version of the kind, pruned, and with its defaults if it is the stored one, in the same order;
+   * objects of that version stay unchanged. Does not change its arguments. Throws a StatusError.
    */
   convert(objects: readonly ApiObject[], apiVersion: string, signal: AbortSignal): Promise<readonly ApiObject[]>;
 }

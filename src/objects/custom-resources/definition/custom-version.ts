@@ -276,7 +276,10 @@ class CustomVersion implements StoredResource {
     return { fromStored: (object) => check(object, this), toStored: (object) => check(object, this.storage) };
   }
 
-  /** The converter's objects after the schema of their target version was applied. */
+  /**
+   * The converter's objects without fields that their new version does not have. Defaults are those of the version that
+   * an object is written in, and of the one that it is stored in: an object that is only read gets no others.
+   */
   private async convert(
     converter: ObjectConverter,
     objects: readonly ApiObject[],
@@ -289,7 +292,7 @@ class CustomVersion implements StoredResource {
     return converted.map((object, i) => {
       if (object === objects[i]) return object;
       const fitting = target.prune(object);
-      target.completeDefaults(fitting);
+      if (target === this.storage) target.completeDefaults(fitting);
       return fitting;
     });
   }

@@ -97,6 +97,20 @@ export function encodeForStorage(resource: ServedResource, object: ApiObject): s
   return start.length === 1 ? json : `${start}${json.slice(1)}`;
 }
 
+/**
+ * The JSON of an object that a converter made for requests in another version than the stored one. It is marked as
+ * complete: defaults are those of stored objects, and the version that an object is read in adds none.
+ */
+export function encodeConverted(resource: ServedResource, object: ApiObject): string {
+  const json = encodeForStorage(resource, object);
+  if (resource.isStored) return json;
+  return `${convertedOpening(resource)}${json.slice(opening(resource).length)}`;
+}
+
+function convertedOpening(resource: ServedResource): string {
+  return `${opening(resource)} `;
+}
+
 /** Bodies are checked when they are read. A fault found only here was made by a webhook or a policy. */
 function textFor(stored: object & Pick<ApiObject, 'metadata'>): string {
   try {
@@ -124,7 +138,14 @@ export function parseText(resource: ServedResource, json: string): ApiObject {
 }
 
 function asOfToday(resource: ServedResource, json: string, object: ApiObject): ApiObject {
-  return isPresentForm(resource, json) || !isStoredResource(resource) ? object : broughtUpToDate(resource, object);
+  if (isPresentForm(resource, json) || isConverted(resource, json) || !isStoredResource(resource)) return object;
+  return broughtUpToDate(resource, object);
+}
+
+/** Whether the JSON is that of {@link encodeConverted}. */
+function isConverted(resource: ServedResource, json: string): boolean {
+  if (resource.isStored || remoteConversionOf(resource.definition) === undefined) return false;
+  return json.startsWith(convertedOpening(resource));
 }
 
 function broughtUpToDate(resource: StoredServedResource, object: ApiObject): ApiObject {

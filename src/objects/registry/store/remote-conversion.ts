@@ -3,7 +3,7 @@ import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { inTurns, mappedInSteps } from '../../../base/machinery/turns.js';
 import { type RemoteConversion, remoteConversionOf } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
-import { encodeForStorage, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
+import { encodeConverted, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
 
 /**
  * Conversion of objects of kinds that have an external converter. Requests await the conversion of the objects they
@@ -43,7 +43,7 @@ async function convertTexts<T extends Text>(
 ): Promise<readonly T[]> {
   const objects = await inTurns(mappedInSteps(places, (i) => parseText(resource, (texts[i] as T).json)));
   const converted = await conversion.convert(objects, resource.apiVersion, signal);
-  const encoded = await inTurns(mappedInSteps(converted, (object) => encodeForStorage(resource, object)));
+  const encoded = await inTurns(mappedInSteps(converted, (object) => encodeConverted(resource, object)));
   const result = [...texts];
   for (const [n, i] of places.entries()) result[i] = { ...(texts[i] as T), json: encoded[n] as string };
   return result;
