@@ -18,6 +18,8 @@ export const cutReasons = [
   'broken-answer',
   // An HTTP/2 client sent too many heads with too many fields.
   'refused-heads',
+  // An HTTP/2 client sent more fields at once than all its streams together need.
+  'crowded-heads',
   // An HTTP/2 session ended, and its client kept the connection.
   'ended-session',
   // The server stopped while a request was under way.

@@ -27,6 +27,7 @@ import { EndpointServices } from './endpoint-services.js';
 import { HandshakeLimits } from './handshake-limits.js';
 import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
 import { PacedHandshakes } from './paced-handshakes.js';
+import { PacedReads } from './paced-reads.js';
 import { PacedRequests } from './paced-requests.js';
 import { RefusedHeads } from './refused-heads.js';
 import { mayBeLongRunning, mayUpgrade } from './remote/remote-requests.js';
@@ -138,6 +139,7 @@ export class HttpListener
     this.connections.watch(server);
     new EndedSessions(undefined, undefined, note).watch(server);
     new RefusedHeads(note).watch(server);
+    new PacedReads(note).watch(server);
     const handshakes = new HandshakeLimits(note);
     handshakes.watch(server);
     // Added last, so that connections above the limits are already closed.

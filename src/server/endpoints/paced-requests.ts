@@ -28,6 +28,7 @@ export class PacedRequests {
   private connections = 0;
   /** Requests begun in this turn of the event loop. */
   private begun = 0;
+  private turnEnd = 0;
   private isTurnCounted = false;
 
   private constructor(
@@ -52,7 +53,8 @@ export class PacedRequests {
 
   private add(added: Waiting): void {
     this.countTurn();
-    if (this.waiting.size > 0 || this.begun >= perTurn) this.waiting.add(this.nameOf(added), added);
+    const isFull = this.begun >= perTurn || performance.now() >= this.turnEnd;
+    if (isFull || this.waiting.size > 0) this.waiting.add(this.nameOf(added), added);
     else this.beginNow(added);
   }
 
@@ -64,19 +66,20 @@ export class PacedRequests {
   private countTurn(): void {
     if (this.isTurnCounted) return;
     this.isTurnCounted = true;
+    this.turnEnd = performance.now() + turnMs;
     setImmediate(() => this.nextTurn());
   }
 
   private nextTurn(): void {
     this.isTurnCounted = false;
     this.begun = 0;
-    const end = performance.now() + turnMs;
-    while (this.begun < perTurn && performance.now() < end) {
+    if (this.waiting.size === 0) return;
+    this.countTurn();
+    while (this.begun < perTurn && performance.now() < this.turnEnd) {
       const next = this.waiting.take();
       if (next === undefined) return;
       if (!isCancelled(next.item)) this.beginNow(next.item);
     }
-    this.countTurn();
   }
 
   private nameOf({ request, response }: Waiting): string {
