@@ -17,6 +17,11 @@ it('a container that must not run as root is refused unless its user is known to
     ...[0, 2 ** 32, 2 ** 31, 2 ** 53, -1, -(2 ** 32)].map((value) => ({ uid: { value }, username: '' })),
   ])
     assert.throws(() => ofImage(image), ContainerConfigError, JSON.stringify(image));
+  const words =
+    'an invalid user id (4294967296). (Must be 1-(2147483647)): must be between 0 and 2147483647, inclusive';
+  assert.throws(() => ofImage({ uid: { value: 2 ** 32 }, username: '' }), {
+    message: `container has runAsNonRoot and image has ${words} (pod: "p_d(u)", container: c)`,
+  });
   assert.deepEqual(ofImage({ uid: { value: 1000 }, username: '' }).runAsUser, { value: 1000 });
   assert.deepEqual(ofImage({ uid: { value: 2 ** 31 - 1 }, username: '' }).runAsUser, { value: 2 ** 31 - 1 });
   assert.equal(ofImage({ username: 'somebody' }, false).runAsUsername, 'somebody');

@@ -123,7 +123,8 @@ function userOf({ pod, container, image }: SecurityInput) {
   }
   // Some runtimes take the last 32 bits of a larger number, which may be those of root.
   if (mustNotBeRoot && ofImage !== undefined && !(ofImage > 0 && ofImage <= largestUser)) {
-    const text = `image has user ${ofImage}, cannot verify user is non-root (${which})`;
+    const range = `(Must be 1-(${largestUser})): must be between 0 and ${largestUser}, inclusive`;
+    const text = `image has an invalid user id (${ofImage}). ${range} (${which})`;
     throw new ContainerConfigError(`container has runAsNonRoot and ${text}`);
   }
   return ofImage === undefined ? { runAsUsername: image.username } : { runAsUser: { value: ofImage } };

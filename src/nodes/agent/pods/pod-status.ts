@@ -66,11 +66,16 @@ export function podStatus(input: PodStatusInput): PodStatus {
     ...addressFields(input, phase),
     startTime: formatTime(input.startTime),
     ...(inits.length === 0 ? {} : { initContainerStatuses: inits }),
-    containerStatuses: apps,
+    containerStatuses: apps.toSorted(byName),
     qosClass: pod.status?.qosClass ?? podQosClass(pod.spec),
-    ...(ephemerals.length === 0 ? {} : { ephemeralContainerStatuses: ephemerals }),
+    ...(ephemerals.length === 0 ? {} : { ephemeralContainerStatuses: ephemerals.toSorted(byName) }),
     ...podResources(pod),
   } as PodStatus;
+}
+
+/** The order in which all agents report containers that do not depend on each other. */
+function byName(a: ContainerStatus, b: ContainerStatus): number {
+  return a.name < b.name ? -1 : 1;
 }
 
 function refusedStatus({ pod, startTime }: PodStatusInput, { reason, message }: PodEnd): PodStatus {

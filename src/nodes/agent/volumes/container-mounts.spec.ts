@@ -89,8 +89,13 @@ describe('the mounts of a container', () => {
       assert.equal(await problemOf('a/$(UP)/b'), "unable to provision SubPath `a/../b`: must not contain '..'");
       assert.equal(await problemOf('$(ROOT)'), 'error SubPath `/etc` must not be an absolute path');
       assert.equal(await problemOf('$(NONE)'), 'missing value for NONE');
-      const words = 'failed to prepare subPath for volumeMount "v" of container "main": out leads out of the volume';
-      assert.equal(await problemOf('out'), words);
+      const words = 'failed to prepare subPath for volumeMount "v" of container "main": ';
+      assert.equal(await problemOf('out'), `${words}out leads out of the volume`);
+      await fs.writeFile(join(root, 'file'), '');
+      await fs.symlink('round', join(root, 'round'));
+      // Nothing of the path on the machine.
+      assert.equal(await problemOf('file/x'), `${words}ENOTDIR: not a directory`);
+      assert.equal(await problemOf('round'), `${words}ELOOP: too many symbolic links encountered`);
     } finally {
       await fs.rm(root, { recursive: true, force: true });
     }

@@ -9,6 +9,7 @@ import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
 import { openInside } from './inside.js';
 import { bindMount, isMounted } from './mounts.js';
+import { PathEscape } from './path-escape.js';
 import type { ReadyVolume } from './pod-volumes.js';
 
 export interface MountInput {
@@ -76,10 +77,16 @@ async function pathOf(
     await bindMount(place.path, target);
     return target;
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = error instanceof PathEscape ? error.message : problemOf(error);
     const where = `volumeMount ${JSON.stringify(name)} of container ${JSON.stringify(container.name)}`;
     throw new ContainerConfigError(`failed to prepare subPath for ${where}: ${text}`);
   }
+}
+
+/** What the kernel says, without the path on the machine, which is no business of who reads the status. */
+function problemOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === undefined ? message : message.split(', ', 1).join();
 }
 
 /** All references must have a value, and the result must be a path inside the volume. */
