@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { type PodStatusInput, podStatus } from './pod-status.js';
 
 it('a pod reports its containers by name, its init containers in their order, and unready ones as declared', () => {
-  const named = (...names: readonly string[]) => names.map((name) => ({ name, image: 'i' }));
+  const named = (...names: readonly string[]) => names.map((name) => ({ name, image: 'i', resources: {} }));
   const spec = {
     initContainers: named('second', 'first'),
     containers: named('web', 'db', 'cache'),
