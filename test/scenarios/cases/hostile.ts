@@ -84,10 +84,11 @@ export const hostile: readonly Scenario[] = [
       const spec = { completionMode: 'Indexed', completions: huge, parallelism: 2, template: template({}, {}, never) };
       await scene.create('jobs', { metadata: { name: 'long' }, spec });
       await scene.untilAll('pods', 'two pods', (pods) => pods.length === 2);
-      await forge(scene, 'jobs', 'long', { completedIndexes: '2-999999990', succeeded: 999999989 });
       const odd = Array.from({ length: 60_000 }, (_, i) => 2 * i + 11).join(',');
       await forge(scene, 'jobs', 'long', { completedIndexes: odd, succeeded: 60_000 });
       await scene.patch('jobs', 'long', { spec: { parallelism: 5 } });
+      await forge(scene, 'jobs', 'long', { completedIndexes: '2-999999990', succeeded: 999999989 });
+      await scene.patch('jobs', 'long', { spec: { parallelism: 6 } });
       await lifeGoesOn(scene);
     },
   },

@@ -86,9 +86,10 @@ export const tasks: readonly Scenario[] = [
         'suspended',
         (one) => condition(one, 'Suspended')?.status === 'True',
       );
+      assert.equal(paused.startTime, undefined);
       await scene.patch('jobs', 'pausing', { spec: { suspend: false } });
       const { status } = await scene.until('jobs', 'pausing', 'two again', (one) => one.status.active === 2);
-      assert.ok(status.startTime >= paused.startTime);
+      assert.ok(status.startTime);
       await scene.event('Suspended', 'pausing');
       await scene.event('Resumed', 'pausing');
     },
