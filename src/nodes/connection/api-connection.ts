@@ -1,5 +1,6 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { BytePieces } from '../../base/machinery/byte-pieces.js';
 import type { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { ApiAccess, Credentials } from '../../base/outgoing/api-access.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
@@ -248,9 +249,9 @@ function answerOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
 }
 
 async function bytesOf(stream: ClientHttp2Stream): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+  const pieces = new BytePieces();
+  for await (const chunk of stream) pieces.add(chunk as Buffer);
+  return pieces.join();
 }
 
 function apiError(status: number, body: unknown): ApiError {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { decode } from '../../base/machinery/schema/index.js';
 import { encodeEnvelope, encodeProtobuf, encodeWatchFrame } from '../../base/machinery/schema/protobuf/index.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
@@ -101,5 +101,15 @@ describe('ProtobufBodies', () => {
   it('ends a stream that is no watch', async () => {
     await assert.rejects(eventsOf([Buffer.from('<html><body></body></html>')]), /too long/);
     await assert.rejects(eventsOf([Buffer.from([0, 0, 0, 3, 10, 1, 65])]), /no object/);
+  });
+
+  it('keeps few objects of an event that comes in pieces of one byte', async (context: TestContext) => {
+    const text = decode(pod, { ...somePod, metadata: { name: 'a', annotations: { long: 'x'.repeat(20_000) } } }).value;
+    const frame = encodeWatchFrame('ADDED', encodeEnvelope('v1', 'Pod', encodeProtobuf(pod, text)));
+    const concat = context.mock.method(Buffer, 'concat');
+    const [event] = await eventsOf(Array.from(frame, (byte) => Buffer.of(byte)));
+    assert.equal((event as WatchEvent<typeof text>).object.metadata.name, 'a');
+    const most = Math.max(...concat.mock.calls.map(({ arguments: [list] }) => list.length));
+    assert.ok(most < 1_000, String(most));
   });
 });

@@ -1,4 +1,5 @@
 import protobuf from 'protobufjs/minimal.js';
+import { BytePieces } from '../../base/machinery/byte-pieces.js';
 import { decode, type KindType } from '../../base/machinery/schema/index.js';
 import {
   decodeEnvelope,
@@ -100,15 +101,13 @@ function rawOf(message: Uint8Array): Uint8Array | undefined {
 
 /** The messages of a stream in which four bytes with its length, most significant first, precede each message. */
 async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let chunks: Buffer[] = [];
-  let length = 0;
+  let pieces = new BytePieces();
   /** Bytes of the next message and its length prefix, as far as they are known. */
   let wanted = 4;
   for await (const chunk of stream) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length < wanted) continue;
-    let rest = Buffer.concat(chunks, length);
+    pieces.add(chunk);
+    if (pieces.length < wanted) continue;
+    let rest = pieces.join();
     for (;;) {
       wanted = rest.length < 4 ? 4 : 4 + rest.readUInt32BE(0);
       if (wanted > longestEvent) throw new Error('an event of a watch is too long');
@@ -116,7 +115,7 @@ async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
       yield rest.subarray(4, wanted);
       rest = rest.subarray(wanted);
     }
-    chunks = rest.length === 0 ? [] : [rest];
-    length = rest.length;
+    pieces = new BytePieces();
+    pieces.add(rest);
   }
 }

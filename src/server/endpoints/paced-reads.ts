@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { constants, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import { constants, type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { PartyQueue } from '../../base/machinery/party-queue.js';
+import { followPieces } from './body-pieces.js';
 import type { NoteCut } from './connection-cuts.js';
 
 /*
@@ -10,15 +11,18 @@ import type { NoteCut } from './connection-cuts.js';
  * hold up all others for a second.
  */
 
-/** How much clients may send in a turn of the event loop. A unit is a field of a head: up to a microsecond of work. */
+/** How much clients may send in a turn of the event loop. A unit is up to a microsecond of work: a field of a head. */
 export interface ReadLimits {
   /** A connection that brings more is read again in a later turn. */
   readonly connectionUnits: number;
   /** When a client address brings more, all its connections are read again in later turns. */
   readonly clientUnits: number;
-  /** An HTTP/2 connection that brings more is closed; over HTTP/1.1, as much cannot come in one read. */
-  readonly mostUnits: number;
-  /** Heads with more fields than this, and requests that are sent too far ahead, delay their connections. */
+  /** An HTTP/2 connection that brings more is closed; over HTTP/1.1, as many cannot come in one read. */
+  readonly mostFields: number;
+  /**
+   * Heads with more fields than this, requests that are sent too far ahead, and small pieces of bodies delay their
+   * connections.
+   */
   readonly usualFields: number;
   /** For how long each field above delays the next read, in milliseconds. */
   readonly delayMs: number;
@@ -29,7 +33,7 @@ export interface ReadLimits {
 const usualLimits: ReadLimits = {
   connectionUnits: 512,
   clientUnits: 8_192,
-  mostUnits: 25_000,
+  mostFields: 25_000,
   usualFields: 64,
   delayMs: 0.01,
   sentAhead: 32,
@@ -38,6 +42,10 @@ const usualLimits: ReadLimits = {
 const requestUnits = 16;
 /** What a request costs that is sent too far ahead of the answers, in fields. */
 const sentAheadUnits = usualLimits.usualFields + 25;
+/** What a piece of a body costs. */
+const pieceUnits = 4;
+/** Clients that write a body piece by piece write more at once. */
+const smallBytes = 64;
 /** Connections that are read again in one turn bring about this much together. */
 const turnUnits = 4_096;
 /** The least that a connection is expected to bring when it is read again. */
@@ -55,6 +63,8 @@ interface Client {
   readonly connections: Set<Connection>;
   /** Connections that are read again one by one, as soon as what this client has sent is paid for. */
   readonly delayed: Set<Connection>;
+  /** Connections that were never read, which come before those. */
+  readonly fresh: Set<Connection>;
   /** Until when, by `performance.now()`. */
   paidAt: number;
   timer: NodeJS.Timeout | undefined;
@@ -67,6 +77,8 @@ interface Connection {
   readonly client: Client;
   turn: number;
   units: number;
+  /** Fields among the units. */
+  fields: number;
   /** HTTP/1.1 requests without a complete answer. */
   unanswered: number;
   isStopped: boolean;
@@ -78,14 +90,15 @@ interface Connection {
 
 /**
  * Bounds what connections bring in each turn of the event loop, by not reading on: a connection that brings much is read
- * again in a later turn, with client addresses taking turns. Heads with unusually many fields delay the next read of
+ * again in a later turn, with client addresses taking turns. Heads with unusually many fields, and small pieces of bodies, delay the next read of
  * such connections, and the first of new ones, so that one client address cannot take more than a part of the processor time.
  */
 export class PacedReads {
   private readonly clients = new Map<string, Client>();
   private readonly connections = new WeakMap<Socket, Connection>();
   private readonly next = new PartyQueue<Connection>();
-  private turn = 0;
+  /** The turn of a connection that brought nothing is 0. */
+  private turn = 1;
   private isTurnCounted = false;
 
   constructor(
@@ -104,9 +117,14 @@ export class PacedReads {
       begun = undefined;
       if (socket.destroyed) return;
       const connection = this.keep(socket);
-      session?.on('stream', (_stream, _headers, _flags, raw: readonly string[]) =>
-        this.brought(connection, raw.length / 2, session),
-      );
+      session?.on('stream', (stream: ServerHttp2Stream, _headers, flags: number, raw: readonly string[]) => {
+        this.broughtHead(connection, raw.length / 2, session);
+        if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) return;
+        stream.on('trailers', (_trailers, _flags, fields: readonly string[]) =>
+          this.broughtHead(connection, fields.length / 2, session),
+        );
+        followPieces(stream, (bytes) => this.broughtPiece(connection, bytes));
+      });
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (request.httpVersionMajor !== 1) return;
@@ -114,7 +132,12 @@ export class PacedReads {
       if (connection === undefined) return;
       connection.unanswered++;
       response.once('close', () => this.answered(connection));
-      this.brought(connection, request.rawHeaders.length / 2);
+      this.broughtHead(connection, request.rawHeaders.length / 2);
+      if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
+      followPieces(request, (bytes) => {
+        if (bytes > 0) this.broughtPiece(connection, bytes);
+        else this.broughtHead(connection, request.rawTrailers.length / 2);
+      });
     });
   }
 
@@ -130,7 +153,16 @@ export class PacedReads {
     const address = socket.remoteAddress ?? '';
     let client = this.clients.get(address);
     if (client === undefined) {
-      client = { address, connections: new Set(), delayed: new Set(), paidAt: 0, timer: undefined, turn: 0, units: 0 };
+      client = {
+        address,
+        connections: new Set(),
+        delayed: new Set(),
+        fresh: new Set(),
+        paidAt: 0,
+        timer: undefined,
+        turn: 0,
+        units: 0,
+      };
       this.clients.set(address, client);
     }
     const connection: Connection = {
@@ -138,6 +170,7 @@ export class PacedReads {
       client,
       turn: 0,
       units: 0,
+      fields: 0,
       unanswered: 0,
       isStopped: false,
       isWaiting: false,
@@ -154,6 +187,7 @@ export class PacedReads {
     const { client } = connection;
     client.connections.delete(connection);
     client.delayed.delete(connection);
+    client.fresh.delete(connection);
     this.next.remove(client.address, connection);
     this.forget(client);
   }
@@ -165,21 +199,33 @@ export class PacedReads {
     else this.clients.delete(client.address);
   }
 
-  private brought(connection: Connection, fields: number, session?: ServerHttp2Session): void {
+  private broughtHead(connection: Connection, fields: number, session?: ServerHttp2Session): void {
+    const { usualFields, sentAhead, mostFields } = this.limits;
+    const ahead = connection.unanswered > sentAhead ? sentAheadUnits : 0;
+    this.brought(connection, requestUnits + fields, fields - usualFields + ahead);
+    connection.fields += fields;
+    if (session !== undefined && connection.fields > mostFields) this.cut(session);
+  }
+
+  private broughtPiece(connection: Connection, bytes: number): void {
+    this.brought(connection, pieceUnits, bytes < smallBytes ? pieceUnits : 0);
+  }
+
+  private brought(connection: Connection, units: number, unusual: number): void {
     this.countTurn();
     const { client } = connection;
-    const { connectionUnits, clientUnits, mostUnits, usualFields, delayMs, sentAhead } = this.limits;
-    if (connection.turn !== this.turn) Object.assign(connection, { turn: this.turn, units: 0, isCrowded: false });
+    const { connectionUnits, clientUnits, delayMs, sentAhead } = this.limits;
+    if (connection.turn !== this.turn) {
+      Object.assign(connection, { turn: this.turn, units: 0, fields: 0, isCrowded: false });
+    }
     if (client.turn !== this.turn) Object.assign(client, { turn: this.turn, units: 0 });
-    connection.units += requestUnits + fields;
-    client.units += requestUnits + fields;
-    const unusual = fields - usualFields + (connection.unanswered > sentAhead ? sentAheadUnits : 0);
+    connection.units += units;
+    client.units += units;
     if (unusual > 0) {
       connection.isCrowded = true;
       client.paidAt = Math.max(client.paidAt, performance.now()) + unusual * delayMs;
     }
-    if (session !== undefined && connection.units > mostUnits) this.cut(session);
-    else if (connection.units > connectionUnits || connection.unanswered > sentAhead) this.stop(connection);
+    if (connection.units > connectionUnits || connection.unanswered > sentAhead) this.stop(connection);
     if (client.units <= clientUnits) return;
     client.units = 0;
     for (const other of client.connections) this.stop(other);
@@ -201,7 +247,7 @@ export class PacedReads {
     connection.isWaiting = true;
     const { client } = connection;
     if (connection.isCrowded && client.paidAt > performance.now()) {
-      client.delayed.add(connection);
+      (connection.turn === 0 ? client.fresh : client.delayed).add(connection);
       this.awaitPayment(client);
       return;
     }
@@ -213,13 +259,14 @@ export class PacedReads {
     client.timer ??= setTimeout(
       () => {
         client.timer = undefined;
-        const [first] = client.delayed;
+        const line = client.fresh.size > 0 ? client.fresh : client.delayed;
+        const [first] = line;
         if (first !== undefined && client.paidAt <= performance.now()) {
-          client.delayed.delete(first);
+          line.delete(first);
           this.countTurn();
           this.next.add(client.address, first);
         }
-        if (client.delayed.size > 0) this.awaitPayment(client);
+        if (client.fresh.size + client.delayed.size > 0) this.awaitPayment(client);
         else this.forget(client);
       },
       Math.max(1, client.paidAt - performance.now()),

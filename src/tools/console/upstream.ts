@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent } from 'node:https';
 import { Readable } from 'node:stream';
+import { BytePieces } from '../../base/machinery/byte-pieces.js';
 import type { ClientConfig, ClientTls } from '../../base/outgoing/client-config.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { connectionReason } from '../../base/outgoing/connection-reason.js';
@@ -150,16 +151,14 @@ export class Upstream {
       headers: { ...call.headers, ...typed },
       ...(text === undefined ? {} : { body: Readable.from([text]) }),
     });
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const pieces = new BytePieces();
     for await (const chunk of answer as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > mostAnswerBytes) throw new UpstreamError('the API server sent a response that is too long');
-      chunks.push(chunk);
+      pieces.add(chunk);
+      if (pieces.length > mostAnswerBytes) throw new UpstreamError('the API server sent a response that is too long');
     }
     let body: unknown;
     try {
-      body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+      body = JSON.parse(pieces.join().toString('utf8'));
     } catch {
       body = undefined;
     }

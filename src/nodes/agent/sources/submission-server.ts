@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { promises as fs } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { BytePieces } from '../../../base/machinery/byte-pieces.js';
 import { CallSeats } from '../../../base/outgoing/call-seats.js';
 import { ManifestError } from './manifest-error.js';
 import { readLargeManifest, type StaticPodContext } from './static-pod.js';
@@ -113,12 +114,10 @@ export class SubmissionServer {
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const pieces = new BytePieces();
   for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > mostBytes) throw new Refusal(413, 'the manifest is too large');
-    chunks.push(chunk);
+    pieces.add(chunk);
+    if (pieces.length > mostBytes) throw new Refusal(413, 'the manifest is too large');
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return pieces.join().toString('utf8');
 }

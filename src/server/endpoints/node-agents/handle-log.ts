@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BytePieces } from '../../../base/machinery/byte-pieces.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import {
   badRequestError,
@@ -96,19 +97,17 @@ async function refusal(answer: IncomingMessage, pod: string): Promise<StatusErro
 }
 
 async function beginningOf(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const pieces = new BytePieces();
   try {
     for await (const chunk of answer) {
-      chunks.push(chunk as Buffer);
-      size += (chunk as Buffer).length;
-      if (size >= maxMessageBytes) break;
+      pieces.add(chunk as Buffer);
+      if (pieces.length >= maxMessageBytes) break;
     }
   } catch {
     // Use the text received so far.
   }
   answer.destroy();
-  return Buffer.concat(chunks).subarray(0, maxMessageBytes).toString('utf8');
+  return pieces.join().subarray(0, maxMessageBytes).toString('utf8');
 }
 
 /** Writes the text at the pace of the client. If the agent's stream breaks off, the client's stream is cut too. */

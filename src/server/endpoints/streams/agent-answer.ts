@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BytePieces } from '../../../base/machinery/byte-pieces.js';
 import { StatusError, type StatusReason } from '../../../base/machinery/status-error.js';
 
 /** Longer error messages of node agents are cut. */
@@ -18,21 +19,19 @@ const reasons: Readonly<Record<number, StatusReason>> = {
 
 /** The beginning of a response body, on one line. Closes the response. */
 export async function messageOf(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const pieces = new BytePieces();
   const late = setTimeout(() => answer.destroy(), messageMs);
   try {
     for await (const chunk of answer) {
-      chunks.push(chunk as Buffer);
-      size += (chunk as Buffer).length;
-      if (size >= maxMessageBytes) break;
+      pieces.add(chunk as Buffer);
+      if (pieces.length >= maxMessageBytes) break;
     }
   } catch {
     // Use the text received so far.
   }
   clearTimeout(late);
   answer.destroy();
-  const text = Buffer.concat(chunks).subarray(0, maxMessageBytes).toString('utf8');
+  const text = pieces.join().subarray(0, maxMessageBytes).toString('utf8');
   return statusMessage(text) ?? text.trim();
 }
 
