@@ -238,12 +238,19 @@ export class PodManager {
     }
     for (const { uid, namespace, name } of known.values()) {
       if (this.workers.has(uid) || !isFolderName(uid)) continue;
-      const { containers } = await view.read(uid, namespace, name);
-      const seconds = Number(containers[0]?.annotations[runtimeAnnotations.podGracePeriod] ?? 30);
-      const worker = this.make(orphan(uid, namespace, name, seconds), false);
-      worker.forget();
-      this.begin(worker);
+      // One whose containers the runtime can't describe must not keep the others.
+      await this.endOrphan(uid, namespace, name).catch((error: unknown) =>
+        this.dependencies.logger.debug('an unwanted pod could not be ended yet', { namespace, name, uid, error }),
+      );
     }
+  }
+
+  private async endOrphan(uid: string, namespace: string, name: string): Promise<void> {
+    const { containers } = await this.dependencies.view.read(uid, namespace, name);
+    const seconds = Number(containers[0]?.annotations[runtimeAnnotations.podGracePeriod] ?? 30);
+    const worker = this.make(orphan(uid, namespace, name, seconds), false);
+    worker.forget();
+    this.begin(worker);
   }
 }
 

@@ -90,6 +90,33 @@ describe('the reporter of a node', () => {
     await running;
   });
 
+  it('reports what changes all the time once a second', async () => {
+    const { reporter, pauses, seen, isReady } = scene();
+    const stopping = new AbortController();
+    const running = reporter.run(stopping.signal, () => undefined);
+    await until(() => isReady() && pauses.has(lookMs), 'it waits');
+    const change = (...problems: readonly string[]) => {
+      seen.problems = [...problems];
+      reporter.changed();
+    };
+    change('first');
+    await until(() => !isReady(), 'the first change is reported at once');
+    await until(() => pauses.has(500) || pauses.has(lookMs), 'it waits again');
+    change();
+    await until(() => pauses.has(1000), 'the next one has to wait');
+    assert.equal(isReady(), false);
+    change('third');
+    change();
+    pauses.end(1000);
+    await until(() => isReady(), 'the last state is reported');
+    await until(() => pauses.has(lookMs), 'it waits again');
+    seen.elapsed = 1000;
+    change('later');
+    await until(() => !isReady(), 'a later change is reported at once');
+    stopping.abort();
+    await running;
+  });
+
   it('looks often until a new node is ready, and as usual from then on', async () => {
     const { reporter, pauses, seen, isReady } = scene();
     seen.problems = ['container runtime network not ready'];

@@ -32,6 +32,8 @@ export interface ReporterDependencies {
 }
 
 const retryMs = 1000;
+/** What changes all the time, such as devices of a plugin that has gone mad, is reported this often at most. */
+const hurryMs = 1000;
 /** A new node gets its addresses for pods and its network meanwhile: until it is ready, it looks this often, for this long. */
 const firstLooks = { everyMs: 500, forMs: 120_000 };
 /** How many renewals are due before a lease expires. */
@@ -94,7 +96,7 @@ export class NodeReporter {
     return isNew && !this.isReady ? Math.min(lookMs, firstLooks.everyMs) : lookMs;
   }
 
-  /** Works again and again; whoever aborts what the work was given makes the next turn begin at once. */
+  /** Works again and again; whoever aborts what the work was given makes the next turn begin at once, or a second after the last such one. */
   private async repeat(
     failure: string,
     pauseAfterMs: () => number,
@@ -102,6 +104,7 @@ export class NodeReporter {
     work: (wake: AbortController) => Promise<void>,
   ): Promise<void> {
     const { timers, logger } = this.dependencies;
+    let hurriedAt = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       const wake = new AbortController();
       let pauseMs: number;
@@ -114,6 +117,10 @@ export class NodeReporter {
         logger.warn(failure, { error: errorText(error) });
       }
       await timers.wait(pauseMs, AbortSignal.any([signal, wake.signal]));
+      if (!wake.signal.aborted) continue;
+      const leftMs = hurriedAt + hurryMs - timers.elapsed();
+      if (leftMs > 0) await timers.wait(leftMs, signal);
+      hurriedAt = timers.elapsed();
     }
   }
 

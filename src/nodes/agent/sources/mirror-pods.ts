@@ -72,16 +72,38 @@ export class MirrorPods {
     }
   }
 
+  /** What the API refuses for one pod keeps none of the others from its mirror. */
   private async bringUpToDate(signal: AbortSignal): Promise<void> {
-    for (const [key, mirror] of [...this.mirrors]) {
-      const pod = this.wanted.get(key);
-      const isCurrent = pod !== undefined && this.hashOf(mirror, podAnnotations.mirror) === podUid(pod);
-      if (isCurrent && !mirror.metadata.deletionTimestamp) {
-        const { namespace = '', name = '', uid = '' } = mirror.metadata;
-        this.dependencies.workerOf(podUid(pod))?.writer.aim({ namespace, name, uid });
-      } else if (!isCurrent || mirror.metadata.deletionTimestamp) await this.remove(mirror, signal);
+    const steps = [
+      ...[...this.mirrors].map(
+        ([key, mirror]) =>
+          () =>
+            this.check(key, mirror, signal),
+      ),
+      ...[...this.wanted].map(([key, pod]) => async () => {
+        if (!this.mirrors.has(key)) await this.make(pod, signal);
+      }),
+    ];
+    const failures: unknown[] = [];
+    for (const step of steps) {
+      signal.throwIfAborted();
+      await step().catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+        failures.push(error);
+      });
     }
-    for (const [key, pod] of this.wanted) if (!this.mirrors.has(key)) await this.make(pod, signal);
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async check(key: string, mirror: Pod, signal: AbortSignal): Promise<void> {
+    const pod = this.wanted.get(key);
+    const isCurrent = pod !== undefined && this.hashOf(mirror, podAnnotations.mirror) === podUid(pod);
+    if (!isCurrent || mirror.metadata.deletionTimestamp) {
+      await this.remove(mirror, signal);
+      return;
+    }
+    const { namespace = '', name = '', uid = '' } = mirror.metadata;
+    this.dependencies.workerOf(podUid(pod))?.writer.aim({ namespace, name, uid });
   }
 
   private hashOf({ metadata }: Pod, annotation: string): string | undefined {
