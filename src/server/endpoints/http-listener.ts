@@ -127,13 +127,14 @@ export class HttpListener
     keepAllFields(server);
     if (this.serving.disableHttp2Serving) speakHttp1Only(server);
     server.on('tlsClientError', () => this.metrics.tlsHandshakeFailed());
+    const paced = PacedRequests.watch(server);
     acceptWebSockets(
       server,
       (request, response) => fastify.routing(request as never, response as never),
       this.logger,
       (url) => mayUpgrade(this.services.aggregation, url),
+      (upgrade) => paced.add(upgrade),
     );
-    PacedRequests.watch(server);
     const { note } = this.cuts;
     this.clients.watch(server, note);
     this.connections.watch(server);

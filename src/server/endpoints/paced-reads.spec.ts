@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
@@ -52,6 +57,7 @@ function crowded(requests: number, fields: number): Buffer {
 }
 
 interface Served {
+  readonly server: Http2SecureServer;
   readonly port: number;
   readonly reads: PacedReads;
   /** Requests and fields that came in the turn of the event loop that brought most of them. */
@@ -91,7 +97,7 @@ async function serve(context: TestContext, changed: Partial<ReadLimits> = {}): P
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   context.after(() => server.close());
-  return { port: (server.address() as AddressInfo).port, reads, most, cuts, pending };
+  return { server, port: (server.address() as AddressInfo).port, reads, most, cuts, pending };
 }
 
 const sockets: TLSSocket[] = [];
@@ -259,4 +265,29 @@ test('when a client address brings too much in a turn, its other connections wai
   // Each request counts 17, the sixth is the last in a turn. Two turns may look like one to the counter of this test.
   assert.ok(most.requests <= 12, String(most.requests));
   while (reads.stopped > 0) await nextTurn();
+});
+
+test('a turn brings no more of a connection with another protocol than one read', async (context) => {
+  const { server, port } = await serve(context);
+  const accepted = once(server, 'upgrade');
+  const socket = await open(port, 'http/1.1');
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
+  const [, upgraded] = (await accepted) as [unknown, Socket];
+  const sent = 8 * 1024 * 1024;
+  socket.write(Buffer.alloc(sent));
+  let [most, now, all] = [0, 0, 0];
+  upgraded.on('data', (piece: Buffer) => {
+    if (now === 0) {
+      setImmediate(() => {
+        now = 0;
+      });
+    }
+    now += piece.length;
+    all += piece.length;
+    most = Math.max(most, now);
+  });
+  while (all < sent) await nextTurn();
+  // Two turns may look like one to the counter of this test.
+  assert.ok(most <= 3 * 65_536, String(most));
+  upgraded.destroy();
 });

@@ -44,6 +44,8 @@ const requestUnits = 16;
 const sentAheadUnits = usualLimits.usualFields + 25;
 /** What a piece of a body costs. */
 const pieceUnits = 4;
+/** Of a connection with another protocol: a read may bring thousands of its frames. */
+const bytesOfUnit = 16;
 /** Clients that write a body piece by piece write more at once. */
 const smallBytes = 64;
 /** Connections that are read again in one turn bring about this much together. */
@@ -138,6 +140,11 @@ export class PacedReads {
         if (bytes > 0) this.broughtPiece(connection, bytes);
         else this.broughtHead(connection, request.rawTrailers.length / 2);
       });
+    });
+    server.on('upgrade', (_request, socket: Socket) => {
+      const connection = this.connections.get(socket);
+      if (connection === undefined) return;
+      followPieces(socket, (bytes) => this.brought(connection, pieceUnits + bytes / bytesOfUnit, 0));
     });
   }
 

@@ -12,8 +12,9 @@ type AnyResponse = ServerResponse | Http2ServerResponse;
 type Begin = (request: AnyRequest, response: AnyResponse) => void;
 
 interface Waiting {
-  readonly request: AnyRequest;
-  readonly response: AnyResponse;
+  readonly connection: object;
+  readonly begin: () => void;
+  readonly isCancelled: () => boolean;
 }
 
 /**
@@ -31,18 +32,19 @@ export class PacedRequests {
   private turnEnd = 0;
   private isTurnCounted = false;
 
-  private constructor(
-    private readonly server: Server | Http2SecureServer,
-    private readonly begin: Begin,
-  ) {}
-
   /** Intercepts the requests of a server before it listens, by replacing its only `request` listener. */
   static watch(server: Server | Http2SecureServer): PacedRequests {
     const [begin, ...others] = server.listeners('request') as Begin[];
     if (begin === undefined || others.length > 0) throw new Error('the server has no single listener for requests');
-    const paced = new PacedRequests(server, begin);
+    const paced = new PacedRequests();
     server.off('request', begin);
-    server.on('request', (request: AnyRequest, response: AnyResponse) => paced.add({ request, response }));
+    server.on('request', (request: AnyRequest, response: AnyResponse) =>
+      paced.add({
+        connection: connectionOf(request, response),
+        begin: () => begin.call(server, request, response),
+        isCancelled: () => isCancelled(request, response),
+      }),
+    );
     return paced;
   }
 
@@ -51,16 +53,17 @@ export class PacedRequests {
     return this.waiting.size;
   }
 
-  private add(added: Waiting): void {
+  /** Begins a request of a connection now or in a later turn; never if it is cancelled while it waits. */
+  add(added: Waiting): void {
     this.countTurn();
     const isFull = this.begun >= perTurn || performance.now() >= this.turnEnd;
-    if (isFull || this.waiting.size > 0) this.waiting.add(this.nameOf(added), added);
+    if (isFull || this.waiting.size > 0) this.waiting.add(this.nameOf(added.connection), added);
     else this.beginNow(added);
   }
 
-  private beginNow({ request, response }: Waiting): void {
+  private beginNow({ begin }: Waiting): void {
     this.begun += 1;
-    this.begin.call(this.server, request, response);
+    begin();
   }
 
   private countTurn(): void {
@@ -78,12 +81,11 @@ export class PacedRequests {
     while (this.begun < perTurn && performance.now() < this.turnEnd) {
       const next = this.waiting.take();
       if (next === undefined) return;
-      if (!isCancelled(next.item)) this.beginNow(next.item);
+      if (!next.item.isCancelled()) this.beginNow(next.item);
     }
   }
 
-  private nameOf({ request, response }: Waiting): string {
-    const connection = 'stream' in response ? (response.stream?.session ?? response) : request.socket;
+  private nameOf(connection: object): string {
     let name = this.names.get(connection);
     if (name === undefined) {
       this.connections += 1;
@@ -94,8 +96,12 @@ export class PacedRequests {
   }
 }
 
+function connectionOf(request: AnyRequest, response: AnyResponse): object {
+  return 'stream' in response ? (response.stream?.session ?? response) : request.socket;
+}
+
 /** A client that has sent its whole HTTP/2 request has not closed its stream: the response is still missing. */
-function isCancelled({ request, response }: Waiting): boolean {
+function isCancelled(request: AnyRequest, response: AnyResponse): boolean {
   if (!('stream' in response)) return request.socket.destroyed;
   const { stream } = response;
   return stream === undefined || stream.destroyed || stream.closed;

@@ -20,6 +20,13 @@ export interface Upgrade {
   readonly reliesOnToken: boolean;
 }
 
+/** A request for another protocol that may have to wait before it begins. */
+export interface PacedUpgrade {
+  readonly connection: object;
+  readonly begin: () => void;
+  readonly isCancelled: () => boolean;
+}
+
 /** Browsers can't set headers, so a token is sent among the requested protocols, as base64url. */
 const tokenProtocol = 'base64url.bearer.authorization.k8s.io.';
 const knownProtocols = ['base64.binary.k8s.io', 'binary.k8s.io'];
@@ -47,12 +54,14 @@ const acceptor = new WebSocketServer({
  * connection. All other upgrades are ignored.
  *
  * @param isRemote whether a path leads to another server
+ * @param pace begins each upgrade at its time
  */
 export function acceptWebSockets(
   server: Http2SecureServer,
   route: (request: IncomingMessage, response: ServerResponse) => void,
   logger: Pick<Logger, 'error'>,
   isRemote: (url: string) => boolean = () => false,
+  pace: (upgrade: PacedUpgrade) => void = ({ begin }) => begin(),
 ): void {
   const isRead = (request: IncomingMessage) =>
     request.method === 'GET' && isWebSocket(request) && readOverWebSocket.test(request.url ?? '');
@@ -66,7 +75,6 @@ export function acceptWebSockets(
       socket.destroy();
       return response;
     };
-    socket.on('error', () => socket.destroy());
     socket.once('close', () => response.emit('close'));
     if (isWebSocket(request)) useTokenProtocol(request);
     const hasCertificate = (request.socket as TLSSocket).getPeerX509Certificate() !== undefined;
@@ -74,7 +82,7 @@ export function acceptWebSockets(
     upgrades.set(response, { request, socket, head, reliesOnToken });
     route(request, response);
   };
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  const tryToBegin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     // An error here would be uncaught and end the process.
     try {
       begin(request, socket, head);
@@ -82,6 +90,14 @@ export function acceptWebSockets(
       logger.error('a connection could not be upgraded', { error });
       socket.destroy();
     }
+  };
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    pace({
+      connection: socket,
+      begin: () => tryToBegin(request, socket, head),
+      isCancelled: () => socket.destroyed,
+    });
   });
 }
 
