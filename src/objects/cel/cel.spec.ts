@@ -71,6 +71,12 @@ describe('expressions over JSON objects', () => {
     ['[1, 2].exists(x, object.spec.nothing == x)', 'error: no such key: nothing'],
     ['{"a": 1, ?"b": optional.none()}', { a: 1 }],
     ['1 / 0 == 1', 'error: division by zero'],
+    ['duration("a" + "b") == duration("1s")', "error: type conversion error from 'string' to 'google.protobuf.Duration'"],
+    [
+      'timestamp("a" + "b") == timestamp("2020-01-01T00:00:00Z")',
+      "error: type conversion error from 'string' to 'google.protobuf.Timestamp'",
+    ],
+    ['int("a") == 1', "error: type conversion error from 'string' to 'int'"],
     ['object.spec.replicas + "a"', 'error: no such overload'],
     // Members that every JavaScript object has are not keys.
     ['has(object.constructor) || has(object.__proto__) || "toString" in object', false],

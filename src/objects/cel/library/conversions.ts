@@ -14,6 +14,10 @@ const trueTexts = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const falseTexts = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 const maxNumberText = 400;
 
+function noConversion(what: string): CelError {
+  return new CelError(`type conversion error from 'string' to '${what}'`);
+}
+
 function toInt(value: bigint): bigint {
   if (BigInt.asIntN(64, value) !== value) throw new CelError('integer overflow');
   return value;
@@ -31,14 +35,12 @@ function truncated(value: number, message: string): bigint {
 }
 
 function wholeNumber(text: string, what: string): bigint {
-  if (text.length > maxNumberText || !intText.test(text))
-    throw new CelError(`type conversion error from 'string' to '${what}'`);
+  if (text.length > maxNumberText || !intText.test(text)) throw noConversion(what);
   return BigInt(text.startsWith('+') ? text.slice(1) : text);
 }
 
 function number(text: string): number {
-  if (text.length > maxNumberText || !doubleText.test(text))
-    throw new CelError("type conversion error from 'string' to 'double'");
+  if (text.length > maxNumberText || !doubleText.test(text)) throw noConversion('double');
   const lower = text.toLowerCase();
   if (lower.includes('inf')) return lower.startsWith('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   return lower.includes('nan') ? Number.NaN : Number(text);
@@ -82,7 +84,7 @@ function span(text: string): Span {
   try {
     return Span.of(parseDuration(text));
   } catch (error) {
-    if (error instanceof ValueFormatError) throw new CelError(error.message);
+    if (error instanceof ValueFormatError) throw noConversion('google.protobuf.Duration');
     throw error;
   }
 }
@@ -98,7 +100,7 @@ export function conversions(library: LibraryBuilder): void {
     .fn('bool', [string], bool, (_, text: string) => {
       if (trueTexts.has(text)) return true;
       if (falseTexts.has(text)) return false;
-      throw new CelError("type conversion error from 'string' to 'bool'");
+      throw noConversion('bool');
     })
     .fn('int', [int], int, (_, value) => value)
     .fn('int', [uint], int, (_, { value }: Uint) => toInt(value))

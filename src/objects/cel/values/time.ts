@@ -49,7 +49,7 @@ export class Timestamp {
   /** Parses an RFC 3339 timestamp; throws for other strings. */
   static parse(text: string): Timestamp {
     const match = text.length > 64 ? null : rfc3339.exec(text);
-    if (match === null) throw invalidTime(text);
+    if (match === null) throw invalidTime();
     const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
       number,
       number,
@@ -62,7 +62,7 @@ export class Timestamp {
     date.setUTCFullYear(year, month - 1, day);
     date.setUTCHours(hour, minute, second);
     const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60;
-    if (!isReal || second > 59) throw invalidTime(text);
+    if (!isReal || second > 59) throw invalidTime();
     const offset = (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)) * 60 * (match[8] === '-' ? -1 : 1);
     const fraction = BigInt((match[7] ?? '').padEnd(9, '0'));
     return Timestamp.of((BigInt(date.getTime() / 1000) - BigInt(offset)) * billion + fraction);
@@ -81,8 +81,8 @@ export class Timestamp {
   }
 }
 
-function invalidTime(text: string): CelError {
-  return new CelError(`invalid timestamp ${JSON.stringify(text.slice(0, 64))}`);
+function invalidTime(): CelError {
+  return new CelError("type conversion error from 'string' to 'google.protobuf.Timestamp'");
 }
 
 /** Division that rounds down, whatever the sign. */
