@@ -71,7 +71,10 @@ describe('expressions over JSON objects', () => {
     ['[1, 2].exists(x, object.spec.nothing == x)', 'error: no such key: nothing'],
     ['{"a": 1, ?"b": optional.none()}', { a: 1 }],
     ['1 / 0 == 1', 'error: division by zero'],
-    ['duration("a" + "b") == duration("1s")', "error: type conversion error from 'string' to 'google.protobuf.Duration'"],
+    [
+      'duration("a" + "b") == duration("1s")',
+      "error: type conversion error from 'string' to 'google.protobuf.Duration'",
+    ],
     [
       'timestamp("a" + "b") == timestamp("2020-01-01T00:00:00Z")',
       "error: type conversion error from 'string' to 'google.protobuf.Timestamp'",
