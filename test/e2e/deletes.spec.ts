@@ -178,6 +178,42 @@ describe('DELETE of a collection', () => {
     assert.equal(await namesIn(path), 'a');
   });
 
+  it('names the types of wrong options, and other kinds, as clients know them', async () => {
+    const path = `${await maps('a')}/a`;
+    const cases: readonly (readonly [body: unknown, message: string])[] = [
+      [
+        { preconditions: 's' },
+        'json: cannot unmarshal string into Go struct field DeleteOptions.preconditions of type v1.Preconditions',
+      ],
+      [
+        { preconditions: { uid: 5 } },
+        'json: cannot unmarshal number into Go struct field Preconditions.preconditions.uid of type types.UID',
+      ],
+      [
+        { preconditions: { resourceVersion: [] } },
+        'json: cannot unmarshal array into Go struct field Preconditions.preconditions.resourceVersion of type string',
+      ],
+      [
+        { gracePeriodSeconds: 1.5 },
+        'json: cannot unmarshal number 1.5 into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+      ],
+      [{ kind: 'Status', apiVersion: 'v1' }, 'converting (v1.Status) to (v1.DeleteOptions): unknown conversion'],
+      [{ kind: 'ListOptions' }, 'converting (v1.ListOptions) to (v1.DeleteOptions): unknown conversion'],
+      [
+        { kind: 'Pod' },
+        'no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"',
+      ],
+      [
+        { kind: 'ListOptions', apiVersion: 'apps/v1' },
+        'no kind "ListOptions" is registered for version "apps/v1" in scheme "pkg/runtime/scheme.go:111"',
+      ],
+    ];
+    for (const [body, message] of cases) {
+      const answer = await client.delete(path, body);
+      assert.deepEqual([answer.status, answer.body.message], [400, message]);
+    }
+  });
+
   it('takes every number of 64 bits', async () => {
     const path = await maps('a');
     const most = 2n ** 63n - 1n;

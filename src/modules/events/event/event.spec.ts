@@ -135,6 +135,9 @@ describe('events', () => {
       ['involvedObject', 'reason', 'message', 'count', 'type', 'action', 'reportingController', 'reportingInstance'],
     );
     assert.match(causes[1] ?? '', /field is immutable$/);
+    const counted = strict.create({ ...report, series: undefined }).object;
+    const without = strict.patch({ ...counted, count: 1 } as typeof counted, { deprecatedCount: null });
+    assertCauses(without.causes, ['Invalid | count | Invalid value: 0: field is immutable']);
     assertCauses(strict.patch(object, { eventTime: '2029-12-31T23:59:00.000001Z' }).causes, [
       'Invalid | eventTime | Invalid value',
     ]);

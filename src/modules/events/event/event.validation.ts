@@ -69,7 +69,7 @@ function shownForm(object: Event, name: keyof Event): unknown {
   const value = object[name];
   if (name === 'involvedObject' || name === 'related') return structForm(objectReference, value);
   if (name === 'source') return structForm(eventSource, value);
-  return value === undefined ? '' : value;
+  return value === undefined ? (name === 'count' ? 0 : '') : value;
 }
 
 function validateSeries({ series }: Event, errors: FieldError[]): void {

@@ -55,11 +55,15 @@ export function parseDeleteOptions({ services, context, verb }: ResourceRequest,
 
 function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
   return {
-    [unsafe]: optionalBoolean(raw[unsafe], unsafe),
-    dryRun: stringList(raw.dryRun, 'dryRun'),
-    propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy', 'v1.DeletionPropagation'),
-    orphanDependents: optionalBoolean(raw.orphanDependents, 'orphanDependents'),
-    gracePeriodSeconds: optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds'),
+    [unsafe]: optionalBoolean(raw[unsafe], `DeleteOptions.${unsafe}`),
+    dryRun: stringList(raw.dryRun, 'DeleteOptions.dryRun'),
+    propagationPolicy: optionalString(
+      raw.propagationPolicy,
+      'DeleteOptions.propagationPolicy',
+      'v1.DeletionPropagation',
+    ),
+    orphanDependents: optionalBoolean(raw.orphanDependents, 'DeleteOptions.orphanDependents'),
+    gracePeriodSeconds: optionalInteger(raw.gracePeriodSeconds, 'DeleteOptions.gracePeriodSeconds'),
     preconditions: parsePreconditions(raw.preconditions),
   };
 }
@@ -80,10 +84,23 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
   const raw = value as RawDeleteOptions;
   const kind = identityText(raw, 'kind');
   const apiVersion = identityText(raw, 'apiVersion');
-  if (kind !== '' && kind !== 'DeleteOptions') {
-    throw badRequestError(unknownKind(kind, apiVersion || 'meta.k8s.io/v1'));
-  }
+  if (kind !== '' && kind !== 'DeleteOptions') throw badRequestError(otherKindText(kind, apiVersion));
   return raw;
+}
+
+const metaVersion = 'meta.k8s.io/v1';
+/** Kinds of the meta group that `v1` has, too. */
+const commonKinds = new Set(['Status', 'APIVersions', 'APIGroup', 'APIGroupList', 'APIResourceList']);
+for (const verb of ['Create', 'Update', 'Patch']) commonKinds.add(`${verb}Options`);
+/** Kinds of the meta group alone. */
+const metaKinds = new Set(['ListOptions', 'GetOptions', 'WatchEvent', 'Table', 'PartialObjectMetadata']);
+
+/** The upstream message for the body of another kind: one that exists cannot become options. */
+function otherKindText(kind: string, apiVersion: string): string {
+  const isMeta = apiVersion === '' || apiVersion === metaVersion;
+  const exists = isMeta ? commonKinds.has(kind) || metaKinds.has(kind) : apiVersion === 'v1' && commonKinds.has(kind);
+  if (exists) return `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`;
+  return unknownKind(kind, apiVersion || metaVersion);
 }
 
 /** Where a body says what it is; empty if it does not. */
@@ -109,11 +126,13 @@ function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
 
 function parsePreconditions(value: unknown): DeleteOptions['preconditions'] | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'object' || Array.isArray(value)) throw badRequestError('preconditions: must be an object');
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw wrongType(value, 'DeleteOptions.preconditions', 'v1.Preconditions');
+  }
   const { uid, resourceVersion } = value as Record<string, unknown>;
   return {
-    uid: optionalString(uid, 'preconditions.uid'),
-    resourceVersion: optionalString(resourceVersion, 'preconditions.resourceVersion'),
+    uid: optionalString(uid, 'Preconditions.preconditions.uid', 'types.UID'),
+    resourceVersion: optionalString(resourceVersion, 'Preconditions.preconditions.resourceVersion'),
   };
 }
 
@@ -121,9 +140,7 @@ function parsePreconditions(value: unknown): DeleteOptions['preconditions'] | un
 function wrongType(value: unknown, field: string, wanted: string): StatusError {
   const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   const shown = (found === 'number' || found === 'bigint') && wanted === 'int64' ? `number ${String(value)}` : found;
-  return badRequestError(
-    `json: cannot unmarshal ${shown} into Go struct field DeleteOptions.${field} of type ${wanted}`,
-  );
+  return badRequestError(`json: cannot unmarshal ${shown} into Go struct field ${field} of type ${wanted}`);
 }
 
 function optionalString(value: unknown, field: string, type = 'string'): string | undefined {
