@@ -33,7 +33,7 @@ export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleRe
       await longPieces.turn(tenant);
       const status = await inTurns(statusOf(await rules.rulesFor(user, namespace)));
       await longPieces.turn(tenant);
-      return { ...review, spec: {}, status };
+      return { ...review, metadata: {}, spec: {}, status };
     },
   });
 }
