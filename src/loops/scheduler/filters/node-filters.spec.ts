@@ -105,7 +105,7 @@ describe('NodeResourcesFit', () => {
 
 describe('filters of the node itself', () => {
   const taints = [{ key: 'own', value: 'mine', effect: 'NoSchedule' }];
-  const untolerated = (count: number) => none(count, `${count} node(s) had untolerated taint {own: mine}`);
+  const untolerated = (count: number) => none(count, `${count} node(s) had untolerated taint(s)`);
   const field = (name: string, operator = 'In') => ({
     matchFields: [{ key: 'metadata.name', operator, values: [name] }],
   });
@@ -138,7 +138,7 @@ describe('filters of the node itself', () => {
       'a taint without a value',
       {},
       { a: { taints: [{ key: 'k', effect: 'NoExecute' }] } },
-      none(1, '1 node(s) had untolerated taint {k: }'),
+      none(1, '1 node(s) had untolerated taint(s)'),
     ],
     ['a taint that only prefers', {}, { a: { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] } }, 'a'],
     ['a tolerated taint', { tolerations: [{ key: 'own', value: 'mine' }] }, { a: { taints } }, 'a'],
@@ -215,7 +215,7 @@ describe('filters of the node itself', () => {
       'reasons are counted and sorted',
       { requests: requests('5') },
       { a: { taints }, b: {}, c: { unschedulable: true }, d: {} },
-      none(4, '1 node(s) had untolerated taint {own: mine}, 1 node(s) were unschedulable, 2 Insufficient cpu'),
+      none(4, '1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu'),
     ],
     ['a free port', port(80), busy(81), 'a'],
     ['a taken port', port(80), busy(80), taken],

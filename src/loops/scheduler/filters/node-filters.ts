@@ -1,5 +1,5 @@
 import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
-import { type Filter, type FilterRefusal, refusal } from '../filter.js';
+import { type Filter, refusal } from '../filter.js';
 import { isTolerated, keepingAway, untolerated } from '../tolerations.js';
 
 const unschedulable = refusal('NodeUnschedulable', 'node(s) were unschedulable', true);
@@ -25,24 +25,15 @@ export const nodeName: Filter = {
   },
 };
 
+const tainted = refusal('TaintToleration', 'node(s) had untolerated taint(s)', true);
+
 /** Refuses nodes with hard taints that the pod does not tolerate. */
 export const taintTolerationFilter: Filter = {
   name: 'TaintToleration',
   prepare({ tolerations }) {
-    const known = new Map<string, FilterRefusal>();
     return {
-      check: ({ taints }) => {
-        if (taints.length === 0) return undefined;
-        const taint = untolerated(taints, tolerations, keepingAway);
-        if (taint === undefined) return undefined;
-        const text = `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
-        let found = known.get(text);
-        if (found === undefined) {
-          found = refusal('TaintToleration', text, true);
-          known.set(text, found);
-        }
-        return found;
-      },
+      check: ({ taints }) =>
+        taints.length === 0 || untolerated(taints, tolerations, keepingAway) === undefined ? undefined : tainted,
     };
   },
 };

@@ -191,7 +191,7 @@ describe('PodTopologySpread', () => {
       'tainted nodes count',
       spread(),
       { a: at('1', 1), b: at('2', 0, { taints }) },
-      none(2, "1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated taint {k: }"),
+      none(2, "1 node(s) didn't match pod topology spread constraints, 1 node(s) had untolerated taint(s)"),
     ],
     [
       'unless the constraint honours taints',
