@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { promises as fs } from 'node:fs';
 import { get } from 'node:https';
 import { join } from 'node:path';
@@ -47,12 +48,17 @@ export class AgentNode implements AgentScene {
     await fs.writeFile(join(folder, 'agents.crt'), clients.cert);
     await fs.writeFile(join(folder, 'server.crt'), server.cert);
     await fs.writeFile(join(folder, 'server.key'), server.key);
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    await fs.writeFile(join(folder, 'accounts.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }), {
+      mode: 0o600,
+    });
     const shared = ['--compat=kubernetes', '--authorization-mode=Node,RBAC'];
     const cluster = await TestCluster.start({
       servers: 1,
       flags: [
         ...shared,
         '--enable-bootstrap-token-auth',
+        `--service-account-signing-key-file=${join(folder, 'accounts.key')}`,
         '--enable-admission-plugins=NodeRestriction',
         `--kubelet-client-certificate=${join(folder, 'server.crt')}`,
         `--kubelet-client-key=${join(folder, 'server.key')}`,
@@ -180,6 +186,7 @@ async function flagsOf(containerd: TestContainerd, port: number): Promise<readon
     `--healthz-port=${await freePort()}`,
     '--anonymous-auth=false',
     `--client-ca-file=${join(folder, 'agents.crt')}`,
+    '--authentication-token-webhook',
     '--authorization-mode=Webhook',
     '--kube-api-qps=100',
     '--kube-api-burst=200',

@@ -1,22 +1,41 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { connect } from 'node:tls';
-import { TestIdentity } from '../../support/test-authority.js';
+import { serverAuth, TestIdentity } from '../../support/test-authority.js';
 import type { AgentNode } from './agent-node.js';
 import { eventually } from './test-cluster.js';
 
 /** Cases about the server of an agent: who may ask it, and its certificate. */
 export function agentServerCases(node: () => AgentNode): void {
+  /** A token as pods have it. */
+  async function tokenOfPod(...audiences: readonly string[]): Promise<string> {
+    const path = '/api/v1/namespaces/default/serviceaccounts/default/token';
+    const { status, body, text } = await node().admin.post(path, { spec: { audiences } });
+    assert.equal(status, 201, text);
+    return body.status.token;
+  }
+
   it('answers only those on its port who have rights', async () => {
     const { ask, friend, nodeName, clients } = node();
     const stranger = await clients.issue({ subject: [{ CN: ['stranger'] }] });
     const other = await (await TestIdentity.root('others')).issue({
       subject: [{ O: ['system:masters'] }, { CN: ['friend'] }],
     });
+    const yesterday = new Date(Date.now() - 86_400_000);
+    const asFriend = (more: object) =>
+      clients.issue({ subject: [{ O: ['system:masters'] }, { CN: ['friend'] }], ...more });
+    const late = await asFriend({ notBefore: new Date(0), notAfter: yesterday });
+    const ofServer = await asFriend({ usages: [serverAuth] });
+    const ofPod = { authorization: `Bearer ${await tokenOfPod()}` };
+    const elsewhere = { authorization: `Bearer ${await tokenOfPod('elsewhere')}` };
     for (const path of ['/pods', '/exec/default/whole/main?command=id&output=1', '/metrics/resource', '/unknown']) {
       assert.equal((await ask(path)).status, 401, path);
       assert.equal((await ask(path, other)).status, 401, path);
+      assert.equal((await ask(path, late)).status, 401, path);
+      assert.equal((await ask(path, ofServer)).status, 401, path);
       assert.equal((await ask(path, undefined, { authorization: 'Bearer x' })).status, 401, path);
+      assert.equal((await ask(path, undefined, elsewhere)).status, 401, path);
+      assert.equal((await ask(path, undefined, ofPod)).status, 403, path);
       assert.equal((await ask(path, stranger)).status, 403, path);
     }
     const listed = await ask('/pods', friend);

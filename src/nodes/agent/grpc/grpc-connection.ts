@@ -37,6 +37,9 @@ export class GrpcConnection {
       ...reconnecting,
       'grpc.max_receive_message_length': largestMessage,
       'grpc.max_send_message_length': largestMessage,
+      // Records of every call, and texts about the service in the DNS, which nobody reads: a fifth of the work for a call.
+      'grpc.enable_channelz': 0,
+      'grpc.service_config_disable_resolution': 1,
       // Sockets of this machine have no host name; some servers refuse the path in its place.
       'grpc.default_authority': 'localhost',
     });
