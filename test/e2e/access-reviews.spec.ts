@@ -267,6 +267,11 @@ describe('access reviews of others', () => {
       path.body.message,
       /spec\.nonResourceAttributes: .*\{"Path":"\/x","Verb":"get"\}: disallowed on this kind of request$/,
     );
+    const named = { metadata: { labels: { a: 'b' }, name: 'x' }, spec: { user: 'bob', resourceAttributes } };
+    assert.match(
+      (await admin.post(`${reviews}/namespaces/default/localsubjectaccessreviews`, named)).body.message,
+      /metadata: Invalid value: \{"name":"x","namespace":"default","labels":\{"a":"b"\}\}: must be empty except for namespace$/,
+    );
     // A review may name a missing namespace.
     const gone = { ...resourceAttributes, namespace: 'nowhere' };
     assert.equal((await local('nowhere', { user: 'bob', resourceAttributes: gone }, {})).status, 201);
@@ -285,6 +290,12 @@ describe('rules reviews', () => {
     assert.ok(urls.includes('/logs/*'));
     const { body: other } = await review('selfsubjectrulesreviews', { namespace: 'other' }, asAlice);
     assert.ok(!JSON.stringify(other).includes('pods/log'));
+  });
+
+  it('are answered without the metadata of the question', async () => {
+    const question = { metadata: { name: 'x', labels: { a: 'b' } }, spec: { namespace: 'default' } };
+    const { body } = await admin.post(`${reviews}/selfsubjectrulesreviews`, question, asAlice);
+    assert.deepEqual(body.metadata, {});
   });
 
   it('need a namespace', async () => {

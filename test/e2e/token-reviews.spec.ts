@@ -45,6 +45,14 @@ describe('token reviews', () => {
     }
   });
 
+  it('have no owners, whatever the question says', async () => {
+    const fields = { operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
+    const metadata = { managedFields: [{ manager: 'm', ...fields }] };
+    const { status, body } = await admin.post(tokenReviews, { metadata, spec: { token: tokens.alice } });
+    assert.equal(status, 201);
+    assert.deepEqual(body.metadata, {});
+  });
+
   it('are about certain audiences', async () => {
     const review = async (audiences: readonly string[]) =>
       (await admin.post(tokenReviews, { spec: { token: tokens.bob, audiences } })).body.status;

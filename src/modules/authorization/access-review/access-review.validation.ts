@@ -60,11 +60,12 @@ export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
 
 /** Errors for metadata: a review is not an object, and may have at most a namespace, if it is namespaced. */
 export function metadataErrors(metadata: ObjectMeta, isNamespaced: boolean): FieldError[] {
-  const { managedFields: _owners, namespace, ...rest } = metadata;
-  const own = isNamespaced ? rest : { ...rest, namespace };
-  const isEmpty = Object.values(own).every((value) => value === undefined || value === null || value === '');
-  if (isEmpty) return [];
-  const shown = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined && value !== null));
+  const { managedFields: _owners, name, generateName, namespace, ...rest } = metadata;
+  const isMissing = (value: unknown) => value === undefined || value === null || value === '';
+  const own = { name, generateName, ...(isNamespaced ? {} : { namespace }), ...rest };
+  if (Object.values(own).every(isMissing)) return [];
+  const all = Object.entries({ name, generateName, namespace, ...rest });
+  const shown = Object.fromEntries(all.filter(([, value]) => !isMissing(value)));
   return [
     invalid(FieldPath.of('metadata'), shown, isNamespaced ? 'must be empty except for namespace' : 'must be empty'),
   ];

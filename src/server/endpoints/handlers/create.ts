@@ -19,6 +19,8 @@ export async function handleReview(request: ResourceRequest, definition: Virtual
   const write = new WritePipeline(request, 'CreateOptions');
   const review = await write.admit(write.decode(await write.readBody()), undefined);
   await write.validateBody(review);
+  // Nothing is stored that somebody could own.
+  delete review.metadata.managedFields;
   const { dryRun } = write.options;
   sendAnswer(request, await definition.answer(request.context, review, { dryRun }), accepted);
 }
