@@ -20,6 +20,7 @@ import { containerHash } from './hash.js';
 import { linuxResourcesOf } from './resources.js';
 import { containerSecurity } from './security.js';
 import { signalNumbers } from './signals.js';
+import { StartSize } from './start-size.js';
 
 export interface ContainerInput {
   readonly pod: Pod;
@@ -48,9 +49,11 @@ export interface ContainerInput {
 export async function containerConfigOf(input: ContainerInput): Promise<ContainerConfig> {
   const { pod, declared, settings, folders } = input;
   const container = declared.container as Container;
+  const size = new StartSize();
   const environment = await containerEnvironment({
     ...input,
     container,
+    size,
     hostIPs: settings.hostIPs(),
     allocatable: settings.allocatable(),
   });
@@ -75,8 +78,8 @@ export async function containerConfigOf(input: ContainerInput): Promise<Containe
   return {
     metadata: { name: container.name, attempt: input.restartCount },
     image: { image: input.imageRef, userSpecifiedImage: container.image ?? '' },
-    command: (container.command ?? []).map((text) => expand(text, lookUp)),
-    args: (container.args ?? []).map((text) => expand(text, lookUp)),
+    command: (container.command ?? []).map((text) => expand(text, lookUp, size)),
+    args: (container.args ?? []).map((text) => expand(text, lookUp, size)),
     workingDir: container.workingDir ?? '',
     // The settings of the pod itself come last and so take precedence.
     envs: [...allocations.flatMap(({ envs }) => Object.entries(envs ?? {})), ...environment].map(([key, value]) => ({

@@ -5,6 +5,7 @@ import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 import { ContainerConfigError } from './container-config-error.js';
 import { expand } from './expand.js';
 import { type AddressFields, podFieldValue, resourceFieldValue } from './field-values.js';
+import type { StartSize } from './start-size.js';
 
 /** Reads objects that pods refer to. Undefined: the object does not exist. */
 export interface EnvironmentReader {
@@ -20,6 +21,8 @@ export interface EnvironmentInput extends AddressFields {
   readonly services: ReadonlyMap<string, string>;
   /** The allocatable resources of the node. */
   readonly allocatable: Readonly<Record<string, string>>;
+  /** To which the values are added. */
+  readonly size: StartSize;
 }
 
 /** The environment of a container, in the order of its declaration. @throws ContainerConfigError */
@@ -30,33 +33,36 @@ export async function containerEnvironment(input: EnvironmentInput): Promise<Map
   const lookUp = (name: string) => environment.get(name) ?? services.get(name);
   for (const variable of container.env ?? []) {
     const value = await variableValue(input, variable, lookUp);
-    if (value !== undefined) environment.set(variable.name, value);
+    if (value === undefined) continue;
+    if (variable.valueFrom) input.size.add(value);
+    environment.set(variable.name, value);
   }
   for (const [name, value] of services) if (!environment.has(name)) environment.set(name, value);
   return environment;
 }
 
-async function addSources({ pod, container, objects }: EnvironmentInput, environment: Map<string, string>) {
+async function addSources({ pod, container, objects, size }: EnvironmentInput, environment: Map<string, string>) {
   const namespace = pod.metadata.namespace ?? '';
+  const addEntry = (name: string, value: string) => {
+    // Keys that can't be names of variables are left out.
+    if (!/^[\x20-\x3c\x3e-\x7e]+$/.test(name)) return;
+    size.add(value);
+    environment.set(name, value);
+  };
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
     if (configMapRef) {
       const found = await objects.configMap(namespace, configMapRef.name ?? '');
       if (found === undefined && !configMapRef.optional) throw missing('configmap', configMapRef.name ?? '');
-      for (const [key, value] of Object.entries(found?.data ?? {})) addEntry(environment, prefix + key, value);
+      for (const [key, value] of Object.entries(found?.data ?? {})) addEntry(prefix + key, value);
     }
     if (secretRef) {
       const found = await objects.secret(namespace, secretRef.name ?? '');
       if (found === undefined && !secretRef.optional) throw missing('secret', secretRef.name ?? '');
       for (const [key, value] of Object.entries(found?.data ?? {})) {
-        addEntry(environment, prefix + key, Buffer.from(value, 'base64').toString('utf8'));
+        addEntry(prefix + key, Buffer.from(value, 'base64').toString('utf8'));
       }
     }
   }
-}
-
-/** Keys that can't be names of variables are left out. */
-function addEntry(environment: Map<string, string>, name: string, value: string): void {
-  if (/^[\x20-\x3c\x3e-\x7e]+$/.test(name)) environment.set(name, value);
 }
 
 function missing(kind: string, name: string): ContainerConfigError {
@@ -68,7 +74,7 @@ async function variableValue(
   { value = '', valueFrom }: EnvVar,
   lookUp: (name: string) => string | undefined,
 ): Promise<string | undefined> {
-  if (!valueFrom) return expand(value, lookUp);
+  if (!valueFrom) return expand(value, lookUp, input.size);
   const { pod, container, objects, allocatable } = input;
   const namespace = pod.metadata.namespace ?? '';
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;

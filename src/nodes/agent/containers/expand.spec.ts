@@ -19,4 +19,21 @@ describe('expand', () => {
         text,
       );
   });
+
+  it('makes no text with which no program could start, and takes no time for references without an end', {
+    timeout: 10_000,
+  }, () => {
+    const values = new Map([['v0', 'x'.repeat(64)]]);
+    const lookUp = (name: string) => values.get(name);
+    assert.throws(
+      () => {
+        for (let i = 1; i < 60; i++) values.set(`v${i}`, expand(`$(v${i - 1})$(v${i - 1})`, lookUp));
+      },
+      { message: 'the arguments and the environment are larger than a program can start with' },
+    );
+    assert.ok([...values.values()].every(({ length }) => length <= 6 * 2 ** 20));
+    const many = '$('.repeat(1_000_000);
+    assert.equal(expand(many, lookUp), many);
+    assert.equal(expand(`)${many}$$`, lookUp), `)${many}$`);
+  });
 });

@@ -26,4 +26,27 @@ describe('images', () => {
     assert.equal(pullCredentials('r.example.com/a', [{ data }] as never)[0]?.password, 'x');
     assert.deepEqual(pullCredentials('evil.com/r.example.com', [{ data }] as never), []);
   });
+
+  it('have no credentials of secrets with nonsense, which holds up nobody', { timeout: 10_000 }, () => {
+    const of = (auths: unknown, image = 'r.example.com/a') => {
+      const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
+      return pullCredentials(image, [{ data }] as never);
+    };
+    assert.deepEqual(of(null), []);
+    const empty = { username: '', password: '', identityToken: '', serverAddress: 'r.example.com' };
+    for (const entry of [null, 1, 'x', [], { auth: 1, username: {}, password: [] }])
+      assert.deepEqual(of({ 'r.example.com': entry }), [empty], JSON.stringify(entry));
+    const label = 'a'.repeat(60);
+    assert.equal(of({ [`${'*a'.repeat(30)}*b.example.com`]: {} }, `${label}.example.com/a`).length, 0);
+    assert.equal(of({ [`${'*a'.repeat(30)}*.example.com`]: {} }, `${label}.example.com/a`).length, 1);
+    for (const [pattern, isMatch] of [
+      ['r*.example.com', true],
+      ['*r.example.com', true],
+      ['*.*.com', true],
+      ['r*r.example.com', false],
+      ['*x*.example.com', false],
+      ['*.com', false],
+    ] as const)
+      assert.equal(of({ [pattern]: {} }).length, Number(isMatch), pattern);
+  });
 });

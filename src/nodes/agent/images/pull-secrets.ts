@@ -24,15 +24,15 @@ export function pullCredentials(image: string, secrets: readonly Secret[]): Auth
   return found.sort((a, b) => b.length - a.length).map(({ auth }) => auth);
 }
 
-function registriesOf({ data }: Secret): [string, RegistryEntry][] {
+function registriesOf({ data }: Secret): [string, unknown][] {
   const config = data?.['.dockerconfigjson'];
   const older = data?.['.dockercfg'];
   try {
     if (config !== undefined) {
-      const { auths = {} } = JSON.parse(decoded(config)) as { auths?: Record<string, RegistryEntry> };
+      const { auths = {} } = JSON.parse(decoded(config)) as { auths?: Record<string, unknown> };
       return Object.entries(auths);
     }
-    return older === undefined ? [] : Object.entries(JSON.parse(decoded(older)) as Record<string, RegistryEntry>);
+    return older === undefined ? [] : Object.entries(JSON.parse(decoded(older)) as Record<string, unknown>);
   } catch {
     // A secret whose content can't be parsed yields no credentials.
     return [];
@@ -59,22 +59,41 @@ function matches(prefix: string, wanted: string): boolean {
   const parts = host.split('.');
   const wantedParts = wantedHost.split('.');
   if (parts.length !== wantedParts.length) return false;
-  const isHost = parts.every((part, i) => {
-    const pattern = part.split('*').map((text) => text.replace(/[^\w-:]/g, '\\$&'));
-    return new RegExp(`^${pattern.join('[^.]*')}$`).test(wantedParts[i] as string);
-  });
+  const isHost = parts.every((part, i) => isPartMatch(part, wantedParts[i] as string));
   return isHost && path.every((part, i) => part === wantedPath[i]);
 }
 
-function authOf(
-  { username = '', password = '', auth = '', identitytoken = '' }: RegistryEntry,
-  place: string,
-): AuthConfig {
+/**
+ * Whether a text is one that a pattern with any number of `*` describes. No regular expression: whoever writes a secret could make one that
+ * takes for ever.
+ */
+function isPartMatch(pattern: string, text: string): boolean {
+  const [first = '', ...others] = pattern.split('*');
+  const last = others.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const middle of others) {
+    const found = text.indexOf(middle, at);
+    if (found < 0) return false;
+    at = found + middle.length;
+  }
+  return at <= end;
+}
+
+/** Secrets have any content: what is no text counts as missing. */
+function authOf(entry: unknown, place: string): AuthConfig {
+  const of = (name: keyof RegistryEntry) => {
+    const value = (entry as RegistryEntry | null)?.[name];
+    return typeof value === 'string' ? value : '';
+  };
+  const auth = of('auth');
   const [user = '', ...rest] = auth === '' ? [] : decoded(auth).split(':');
   return {
-    username: username || user,
-    password: password || rest.join(':'),
-    identityToken: identitytoken,
+    username: of('username') || user,
+    password: of('password') || rest.join(':'),
+    identityToken: of('identitytoken'),
     serverAddress: place,
   };
 }
