@@ -9,6 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 import { ExchangeFault } from './exchange-fault.js';
 import { isReset } from './is-reset.js';
+import { paceAnswer } from './pace-answer.js';
 import { Unsent } from './unsent.js';
 
 /** One request to another server whose response is passed on. */
@@ -116,7 +117,10 @@ function attempt(call: Exchange): Promise<ExchangeAnswer> {
       informational++;
       if (informational > maxInformational) fail(new ExchangeFault('too many informational responses'));
     });
-    sent.once('response', (response) => settle({ kind: 'response', response }));
+    sent.once('response', (response) => {
+      paceAnswer(response);
+      settle({ kind: 'response', response });
+    });
     sent.once('upgrade', (response, socket, head) => {
       socket.on('error', () => socket.destroy());
       if (call.mayUpgrade === true && switchesAsAsked(response, headers)) {

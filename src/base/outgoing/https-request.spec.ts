@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent as PlainAgent } from 'node:http';
 import { Agent, createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { after, before, it } from 'node:test';
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
+import { after, before, it, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
 import { exchange } from './exchange.js';
 import { httpsRequest } from './https-request.js';
@@ -12,6 +15,7 @@ const connections = 12;
 
 let server: Server;
 let agent: Agent;
+let identity: { readonly cert: string; readonly key: string };
 let received = 0;
 const sockets = new Set<Socket>();
 
@@ -19,7 +23,8 @@ before(async () => {
   const root = await TestIdentity.root('root');
   const names = [{ type: 'ip', value: '127.0.0.1' }] as const;
   const { chain, key } = await root.issue({ subject: [{ CN: ['server'] }], usages: [serverAuth], names });
-  server = createServer({ cert: chain, key }, (request, response) => {
+  identity = { cert: chain, key };
+  server = createServer(identity, (request, response) => {
     request.resume().once('end', () => {
       received++;
       response.end('answered');
@@ -87,4 +92,76 @@ it('so does a read whose answer is passed on', async () => {
   response.resume();
   await once(response, 'end');
   assert.deepEqual([response.statusCode, received], [200, 1]);
+});
+
+/** A server of plain HTTP that answers every connection with these bytes. */
+async function answering(context: TestContext, bytes: Buffer): Promise<number> {
+  const plain = createPlainServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.write(bytes));
+  });
+  plain.listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  context.after(() => plain.close());
+  return (plain.address() as AddressInfo).port;
+}
+
+it('reads an answer in chunks of one byte over many turns of the event loop', async (context) => {
+  const count = 300_000;
+  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  const plainPort = await answering(context, Buffer.from(`${head}${'1\r\nx\r\n'.repeat(count)}`));
+  const plainAgent = new PlainAgent();
+  const answer = await exchange({
+    agent: plainAgent,
+    host: '127.0.0.1',
+    port: plainPort,
+    method: 'GET',
+    path: '/',
+    headers: {},
+    signal: new AbortController().signal,
+    connectLimitMs: 10_000,
+  });
+  let [most, now, all] = [0, 0, 0];
+  answer.response.on('data', (piece: Buffer) => {
+    if (now === 0) {
+      setImmediate(() => {
+        now = 0;
+      });
+    }
+    now += piece.length;
+    all += piece.length;
+    most = Math.max(most, now);
+  });
+  while (all < 100_000) await nextTurn();
+  answer.response.destroy();
+  plainAgent.destroy();
+  // A read has 64 KiB. Two turns may look like one to the counter of this test.
+  assert.ok(most < 24_000, String(most));
+});
+
+it('ends a request that gets informational answers without end', async (context) => {
+  const secure = createTlsServer(identity, (socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      const hints = Buffer.from('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000));
+      const more = () => {
+        while (!socket.destroyed && socket.write(hints));
+        socket.once('drain', more);
+      };
+      more();
+    });
+  });
+  secure.listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  context.after(() => secure.close());
+  const { port: securePort } = secure.address() as AddressInfo;
+  const asked = httpsRequest({
+    url: new URL(`https://127.0.0.1:${securePort}/`),
+    agent: false,
+    tls: { rejectUnauthorized: false },
+    headers: {},
+    signal: AbortSignal.timeout(5_000),
+    maxAnswerBytes: 1000,
+  });
+  await assert.rejects(asked, { message: 'too many informational responses' });
 });

@@ -3,6 +3,7 @@ import { type Agent, type RequestOptions, request } from 'node:https';
 import { BytePieces } from '../machinery/byte-pieces.js';
 import { AnswerSizeError } from './answer-size-error.js';
 import { isReset } from './is-reset.js';
+import { paceAnswer } from './pace-answer.js';
 
 /** One HTTPS request whose whole response is read. Redirects are not followed, and no proxy is used. */
 export interface HttpsRequest {
@@ -29,6 +30,8 @@ export interface HttpsAnswer {
   readonly text: string;
 }
 
+/** The most informational responses that are accepted; servers send a few at most. */
+const maxInformational = 32;
 /** An agent keeps fewer unused connections, and all of them may be closed by the time that a busy process uses one. */
 const mostAttempts = 32;
 
@@ -49,6 +52,7 @@ function attempt(asked: HttpsRequest, attempts: number): Promise<HttpsAnswer> {
     let isAnswered = false;
     const sent = request(url, { ...tls, method, agent, headers, signal }, (response) => {
       isAnswered = true;
+      paceAnswer(response);
       const status = response.statusCode ?? 0;
       const pieces = new BytePieces();
       response.on('data', (chunk: Buffer) => {
@@ -60,6 +64,11 @@ function attempt(asked: HttpsRequest, attempts: number): Promise<HttpsAnswer> {
       });
       response.on('error', reject);
       response.on('end', () => resolve({ status, headers: response.headers, text: pieces.join().toString('utf8') }));
+    });
+    let informational = 0;
+    sent.on('information', () => {
+      informational++;
+      if (informational > maxInformational) sent.destroy(new Error('too many informational responses'));
     });
     // Without a listener, an upgrade that was not requested ends the request without a response or an error.
     sent.on('upgrade', (response, socket) => {

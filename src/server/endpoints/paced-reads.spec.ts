@@ -19,8 +19,8 @@ const names = [{ type: 'dns', value: 'localhost' }] as const;
 const identity = await root.issue({ subject: [{ CN: ['localhost'] }], usages: [serverAuth], names });
 
 const limits: ReadLimits = {
-  connectionUnits: 512,
-  clientUnits: 8_192,
+  socketUnits: 512,
+  partyUnits: 8_192,
   mostFields: 25_000,
   usualFields: 64,
   delayMs: 0.01,
@@ -258,7 +258,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
 }
 
 test('when a client address brings too much in a turn, its other connections wait for later turns', async (context) => {
-  const { port, most, reads } = await serve(context, { clientUnits: 100, connectionUnits: 50 });
+  const { port, most, reads } = await serve(context, { partyUnits: 100, socketUnits: 50 });
   const all = await Promise.all(Array.from({ length: 60 }, () => open(port, 'http/1.1')));
   for (const socket of all) socket.write(getOf('/') + getOf('/') + getOf('/last'));
   await Promise.all(all.map((socket) => answersOf(socket, '/last')));
