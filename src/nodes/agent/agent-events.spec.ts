@@ -54,6 +54,16 @@ class Scene {
 }
 
 describe('AgentEvents', () => {
+  it('leaves out the end of a message that is longer than anybody reads', async () => {
+    const scene = new Scene();
+    for (let i = 0; i < 3; i++) scene.record(`name ${'x'.repeat(1_000_000)}${i}`);
+    await scene.settle();
+    const [first, ...others] = scene.sent;
+    assert.equal(others.length, 0, 'what differs is not there');
+    assert.match(first?.body.message, /^name x{8187}…$/);
+    assert.equal(first?.body.count, 3);
+  });
+
   it('lets events above the limit wait, and writes when they happened', async () => {
     const scene = new Scene();
     for (let i = 0; i < 20; i++) scene.record(`event ${i}`);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { formatTime } from '../../base/machinery/clock.js';
 import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { Timers } from '../../base/machinery/timers.js';
@@ -37,6 +38,8 @@ const mostRemembered = 4096;
 /** Further events are dropped while as many wait. */
 const mostWaiting = 1_000;
 const mostAttempts = 12;
+/** The rest of a longer message is left out. */
+const mostCharacters = 8192;
 const retryMs = 10_000;
 
 /** Accepts the events of an agent. */
@@ -69,8 +72,12 @@ export class AgentEvents implements EventSink {
     this.rate = new RateLimiter(dependencies.perSecond, dependencies.burst, dependencies.timers);
   }
 
-  record(target: EventTarget, type: EventType, reason: string, message: string): void {
-    const key = JSON.stringify([target.uid, target.fieldPath, type, reason, message]);
+  record(target: EventTarget, type: EventType, reason: string, text: string): void {
+    const message = text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
+    // Thousands of keys are remembered, and messages have names of any length in them.
+    const key = createHash('sha256')
+      .update(JSON.stringify([target.uid, target.fieldPath, type, reason, message]))
+      .digest('base64');
     const now = this.dependencies.timers.now();
     const same = this.waiting.get(key);
     if (same !== undefined) {

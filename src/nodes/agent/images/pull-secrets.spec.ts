@@ -36,6 +36,8 @@ describe('images', () => {
     const empty = { username: '', password: '', identityToken: '', serverAddress: 'r.example.com' };
     for (const entry of [null, 1, 'x', [], { auth: 1, username: {}, password: [] }])
       assert.deepEqual(of({ 'r.example.com': entry }), [empty], JSON.stringify(entry));
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`r${'*'.repeat(i)}.example.com`, {}]));
+    assert.equal(of(many).length, 20, 'others wait for their images while all of them are tried');
     const label = 'a'.repeat(60);
     assert.equal(of({ [`${'*a'.repeat(30)}*b.example.com`]: {} }, `${label}.example.com/a`).length, 0);
     assert.equal(of({ [`${'*a'.repeat(30)}*.example.com`]: {} }, `${label}.example.com/a`).length, 1);

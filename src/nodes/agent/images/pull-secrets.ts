@@ -9,6 +9,9 @@ interface RegistryEntry {
   readonly identitytoken?: string;
 }
 
+/** Each is tried, and other pods wait for their images meanwhile. */
+const mostCredentials = 20;
+
 /** The credentials in secrets for the registry of an image, the closest match first. */
 export function pullCredentials(image: string, secrets: readonly Secret[]): AuthConfig[] {
   const name = parseImageName(image);
@@ -21,7 +24,10 @@ export function pullCredentials(image: string, secrets: readonly Secret[]): Auth
       if (matches(prefix, wanted)) found.push({ length: prefix.length, auth: authOf(entry, place) });
     }
   }
-  return found.sort((a, b) => b.length - a.length).map(({ auth }) => auth);
+  return found
+    .sort((a, b) => b.length - a.length)
+    .slice(0, mostCredentials)
+    .map(({ auth }) => auth);
 }
 
 function registriesOf({ data }: Secret): [string, unknown][] {

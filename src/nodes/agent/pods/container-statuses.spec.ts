@@ -35,4 +35,15 @@ describe('the statuses of containers', () => {
     assert.deepEqual(codes, [-1, 255, 137, 137]);
     assert.equal(statuses('', 'é'.repeat(2000))[0]?.message, 'é'.repeat(1536));
   });
+
+  it('have the beginning of a problem, whatever names are in it', () => {
+    const input = {
+      pod: { metadata: {}, spec: { containers: [{ name: 'a', image: 'i', resources: {} }] } },
+      ...{ runtime: { containers: [], sandboxes: [] }, before: [], isOver: false, isRestartingAll: false },
+      problemOf: () => ({ reason: 'InvalidImageName', message: `no name: ${'x'.repeat(1_000_000)}` }),
+    } as unknown as StatusInput;
+    const { waiting } = containerStatuses(input, ['app'])[0]?.state ?? {};
+    assert.match(waiting?.message ?? '', /^no name: x{4087}$/);
+    assert.equal(waiting?.reason, 'InvalidImageName');
+  });
 });

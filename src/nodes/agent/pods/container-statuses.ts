@@ -54,7 +54,12 @@ export interface StatusInput {
 const unknownExitCode = 137;
 
 /** The statuses of the containers with one of the roles, in the order of their declaration. */
-export function containerStatuses(input: StatusInput, roles: readonly ContainerRole[]): ContainerStatus[] {
+export function containerStatuses(given: StatusInput, roles: readonly ContainerRole[]): ContainerStatus[] {
+  const problemOf = (container: string) => {
+    const found = given.problemOf(container);
+    return found && { ...found, message: cut(found.message, mostProblemBytes) };
+  };
+  const input = { ...given, problemOf };
   const hasInits = (input.pod.spec.initContainers?.length ?? 0) > 0;
   return declaredContainers(input.pod)
     .filter(({ role }) => roles.includes(role))
@@ -110,6 +115,8 @@ function endedState(input: StatusInput, run: RuntimeContainer): ContainerState {
   return { terminated };
 }
 
+/** Names of images, which problems repeat, have any length. The API does not take a status that is larger than a pod may be. */
+const mostProblemBytes = 4096;
 /** The messages of a pod's containers share this size. */
 const mostMessageBytes = 12 * 1024;
 
