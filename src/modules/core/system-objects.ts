@@ -53,6 +53,7 @@ async function ensureApiService({ stores, manager, clusterIP, securePort }: ApiS
     spec: {
       ...address,
       type: 'ClusterIP',
+      ipFamilyPolicy: 'SingleStack',
       ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: securePort }],
     },
   });

@@ -60,8 +60,8 @@ export class ExtensionBackend {
   }
 
   /**
-   * Sends a request. Retries a request that could not be sent, perhaps at another endpoint, but not one that may have
-   * been received.
+   * Sends a request to an endpoint that the service has now: a kept-alive connection to a former one is not used. Retries
+   * a request that could not be sent, perhaps at another endpoint, but not one that may have been received.
    *
    * @throws BackendFault; the reason of the signal when it is aborted.
    */
@@ -70,7 +70,9 @@ export class ExtensionBackend {
       try {
         call.signal.throwIfAborted();
         const agent = await this.connections();
-        return await exchange({ ...call, agent, host: this.serverName, port: this.remote.port, connectLimitMs });
+        const { namespace, service, port } = this.remote;
+        const target = this.dependencies.services.resolve(namespace, service, port);
+        return await exchange({ ...call, agent, ...target, connectLimitMs });
       } catch (error) {
         call.signal.throwIfAborted();
         const reason = error instanceof Unsent ? error.reason : (error as Error);
@@ -104,7 +106,6 @@ export class ExtensionBackend {
       // No limit here, since the seats limit the number of connections.
       maxSockets: Number.POSITIVE_INFINITY,
       denied: dependencies.denied,
-      target: () => dependencies.services.resolve(remote.namespace, remote.service, remote.port),
     });
     this.agent = { own, agent };
     return agent;
