@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { paceServer } from '../../base/machinery/pace-server.js';
 
 export interface PlainAnswer {
   readonly status: number;
@@ -26,6 +27,7 @@ export class PlainServer {
         response.end(request.method === 'HEAD' ? undefined : body);
       });
     });
+    paceServer(server);
     // IPv6 only, so that an IPv4 server can have the same port.
     server.listen({ port, host: address, ipv6Only: address.includes(':') });
     await once(server, 'listening');

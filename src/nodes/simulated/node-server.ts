@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { endConnection } from '../../base/machinery/end-connection.js';
+import { paceServer } from '../../base/machinery/pace-server.js';
 import { restrictUpgrades } from '../../base/machinery/restrict-upgrades.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
@@ -80,6 +81,7 @@ export class NodeServer {
       socket.once('close', () => own.upgraded.delete(socket));
       void own.stream(request, socket, head);
     });
+    paceServer(server);
     await own.listen();
     return own;
   }

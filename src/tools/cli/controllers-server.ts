@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Running } from '../../base/machinery/lifecycle.js';
+import { paceServer } from '../../base/machinery/pace-server.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { Metrics } from '../../base/observability/metrics.js';
 import { flagsPage, type ProcessInfo, statusPage } from '../../base/observability/process-pages.js';
@@ -35,6 +36,7 @@ export async function startControllersServer(dependencies: ControllersServerDepe
     else if (request.method !== 'GET' && request.method !== 'HEAD') send(response, 405, 'only GET');
     else answer(dependencies, url, request, response).catch(() => response.destroy());
   });
+  paceServer(server);
   server.listen(dependencies.port, dependencies.host);
   try {
     await once(server, 'listening');

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Clock, systemClock } from '../../base/machinery/clock.js';
+import { paceServer } from '../../base/machinery/pace-server.js';
 import { restrictUpgrades } from '../../base/machinery/restrict-upgrades.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { type Asset, encodingFor, loadAssets } from './assets.js';
@@ -83,6 +84,7 @@ export async function startConsole(clusters: readonly Upstream[], settings: Cons
   const server = new ConsoleServer(clusters, settings, loadAssets(settings.assets));
   server.addTo(app);
   restrictUpgrades(app.server);
+  paceServer(app.server);
   app.server.on('upgrade', (request, socket, head) => void server.terminals.take(request, socket, head));
   await app.listen({ host: settings.bindAddress, port: settings.port });
   const { port } = app.server.address() as { readonly port: number };

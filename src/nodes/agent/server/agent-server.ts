@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { endConnection } from '../../../base/machinery/end-connection.js';
+import { paceServer } from '../../../base/machinery/pace-server.js';
 import { restrictUpgrades } from '../../../base/machinery/restrict-upgrades.js';
 import type { CertificatePair } from '../node/node-certificates.js';
 import { agentVerbOf } from './agent-authorization.js';
@@ -40,6 +41,7 @@ export class AgentServer {
     const own = new AgentServer(server, dependencies);
     server.on('request', (request, response) => void own.answer(request, response));
     server.on('upgrade', (request, socket, head) => void own.upgrade(request, socket, head));
+    paceServer(server);
     server.listen(dependencies.port, dependencies.address);
     await once(server, 'listening');
     return own;

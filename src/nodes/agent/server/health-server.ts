@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { paceServer } from '../../../base/machinery/pace-server.js';
 
 /** Serves `/healthz` alone, without credentials, on an address that only the machine itself can reach. */
 export class HealthServer {
@@ -17,6 +18,7 @@ export class HealthServer {
       response.writeHead(found === undefined ? 200 : 500, { 'content-type': 'text/plain; charset=utf-8' });
       response.end(found === undefined ? 'ok' : `[-]syncloop failed: ${found}\n`);
     });
+    paceServer(server);
     server.listen(port, address);
     await once(server, 'listening');
     return new HealthServer(server);

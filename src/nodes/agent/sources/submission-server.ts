@@ -4,6 +4,7 @@ import { promises as fs } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { BytePieces } from '../../../base/machinery/byte-pieces.js';
+import { paceServer } from '../../../base/machinery/pace-server.js';
 import { CallSeats } from '../../../base/outgoing/call-seats.js';
 import { ManifestError } from './manifest-error.js';
 import { readLargeManifest, type StaticPodContext } from './static-pod.js';
@@ -47,6 +48,7 @@ export class SubmissionServer {
     const server = createServer({ requestTimeout: 10_000 });
     const own = new SubmissionServer(server, dependencies);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void own.answer(request, response));
+    paceServer(server);
     server.listen(dependencies.port, '127.0.0.1');
     await once(server, 'listening');
     return own;

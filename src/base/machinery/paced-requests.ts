@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import { PartyQueue } from '../../base/machinery/party-queue.js';
+import { PartyQueue } from './party-queue.js';
 
 /** Requests per turn of the event loop; each takes up to a millisecond of CPU time. */
 const perTurn = 32;

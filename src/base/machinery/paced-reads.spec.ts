@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createPlainServer } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
 } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect as connectPlain, type Socket } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
-import { keepAllFields } from './listener.js';
 import { PacedReads, type ReadLimits } from './paced-reads.js';
 
 const root = await TestIdentity.root('root');
@@ -90,7 +90,7 @@ async function serve(context: TestContext, changed: Partial<ReadLimits> = {}): P
     // As the server does: what ends while it is read can make Node pause in the middle of a read, and fail.
     else setImmediate(() => response.end(request.url));
   });
-  keepAllFields(server);
+  Object.assign(server, { maxHeadersCount: 0 });
   server.on('sessionError', () => undefined);
   const reads = new PacedReads((reason) => cuts.push(reason), { ...limits, ...changed });
   reads.watch(server);
@@ -290,4 +290,28 @@ test('a turn brings no more of a connection with another protocol than one read'
   // Two turns may look like one to the counter of this test.
   assert.ok(most <= 3 * 65_536, String(most));
   upgraded.destroy();
+});
+
+test('a server of plain HTTP reads no further ahead either', async (context) => {
+  let underWay = 0;
+  const server = createPlainServer(() => {
+    underWay++;
+  });
+  new PacedReads().watch(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const socket = connectPlain(port, '127.0.0.1').on('error', () => undefined);
+  context.after(() => {
+    socket.destroy();
+    server.close();
+    server.closeAllConnections();
+  });
+  socket.write(getOf('/wait').repeat(100_000));
+  while (underWay === 0) await nextTurn();
+  const other = connectPlain(port, '127.0.0.1').on('error', () => undefined);
+  other.write(getOf('/wait'));
+  for (let n = 0; n < 300; n++) await nextTurn();
+  other.destroy();
+  assert.ok(underWay < 5_000, String(underWay));
 });

@@ -1,9 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { constants, type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import { followPieces } from '../../base/machinery/body-pieces.js';
-import { type PacedSocket, type PaceLimits, ReadPace } from '../../base/machinery/read-pace.js';
-import type { NoteCut } from './connection-cuts.js';
+import { Server as TlsServer } from 'node:tls';
+import { followPieces } from './body-pieces.js';
+import { type PacedSocket, type PaceLimits, ReadPace } from './read-pace.js';
 
 /** How much clients may send in a turn of the event loop; a party is a client address. */
 export interface ReadLimits extends PaceLimits {
@@ -34,6 +34,8 @@ const bytesOfUnit = 16;
 /** Clients that write a body piece by piece write more at once. */
 const smallBytes = 64;
 
+const ignore = () => undefined;
+
 interface Connection {
   readonly paced: PacedSocket;
   /** Fields that came in one turn. */
@@ -52,19 +54,20 @@ export class PacedReads {
   private readonly connections = new WeakMap<Socket, Connection>();
 
   constructor(
-    private readonly note: NoteCut = () => undefined,
+    private readonly note: (reason: 'crowded-heads', fields: { readonly client: string | undefined }) => void = ignore,
     private readonly limits = usualLimits,
   ) {
     this.pace = new ReadPace(limits);
   }
 
-  watch(server: Http2SecureServer): void {
+  /** Must be called before the server listens. */
+  watch(server: Server | Http2SecureServer): void {
     let begun: ServerHttp2Session | undefined;
     server.on('session', (session: ServerHttp2Session) => {
       begun = session;
     });
     // Node's own listener has run before this one. It begins the session of the socket, which alone has the real socket.
-    server.on('secureConnection', (socket: Socket) => {
+    server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
       const session = begun;
       begun = undefined;
       if (socket.destroyed) return;
