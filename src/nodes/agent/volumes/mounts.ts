@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promises as fs } from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -21,6 +22,15 @@ export async function mountsBelow(folder: string): Promise<string[]> {
 
 export async function isMounted(path: string): Promise<boolean> {
   return (await mountsBelow(path)).includes(path);
+}
+
+/**
+ * Whether a folder is the top of a file system of its own. Needs no mount table, which is long where pods have many volumes; only a bind
+ * mount of the same file system is not recognized. Not for file systems of other machines, which may not answer.
+ */
+export async function hasFileSystem(folder: string): Promise<boolean> {
+  const [own, above] = await Promise.all([fs.stat(folder), fs.stat(dirname(folder))]);
+  return own.dev !== above.dev;
 }
 
 export interface MemoryMount {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { PodFolders } from '../pod-folders.js';
-import { unmount } from './mounts.js';
+import { mountsBelow, unmount } from './mounts.js';
 import { preparePodVolumes, type VolumeInput } from './pod-volumes.js';
 
 function inputOf(root: string, emptyDir: object, fsGroup?: number): VolumeInput {
@@ -56,6 +56,12 @@ describe('an empty folder of a pod', { skip: process.getuid?.() !== 0 && 'only r
       assert.equal(await shown(path), '3777 1234');
       const { blocks, bsize } = await fs.statfs(path);
       assert.equal(blocks * bsize, 2 ** 20);
+      const mounts = async () => (await mountsBelow(root)).length;
+      await preparePodVolumes(inputOf(root, medium, 1234));
+      assert.equal(await mounts(), 1, 'it is mounted once');
+      await unmount(path);
+      await preparePodVolumes(inputOf(root, medium, 1234));
+      assert.equal(await mounts(), 1, 'and again when somebody has unmounted it');
     } finally {
       if (path !== '') await unmount(path);
       await fs.rm(root, { recursive: true, force: true });

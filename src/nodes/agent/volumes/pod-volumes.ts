@@ -8,7 +8,7 @@ import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
 import { type Payload, writeAtomically } from './atomic-writer.js';
 import { prepareHostPath } from './host-path.js';
-import { isMounted, mountMemory, mountNfs } from './mounts.js';
+import { hasFileSystem, isMounted, mountMemory, mountNfs } from './mounts.js';
 import { giveToGroup } from './volume-group.js';
 import { VolumePending } from './volume-pending.js';
 import { VolumeProblem } from './volume-problem.js';
@@ -152,7 +152,7 @@ async function prepareEmptyDir(
   const mode = folderMode(group, medium === 'Memory');
   if (medium === 'Memory') {
     await fs.mkdir(folder, { recursive: true });
-    if (!(await isMounted(folder))) await mountMemory(folder, { size, mode, group });
+    if (!(await hasFileSystem(folder))) await mountMemory(folder, { size, mode, group });
   } else if (!(await isThere(folder))) {
     // Names of volumes have no dots.
     const unfinished = `${folder}.new`;
@@ -199,7 +199,7 @@ async function giveOnce(pod: Pod, path: string, mark: string): Promise<void> {
 /** Files with secrets are kept in memory, never on a disk. */
 async function inMemory(input: VolumeInput, folder: string): Promise<string> {
   await fs.mkdir(folder, { recursive: true });
-  if (!(await isMounted(folder))) {
+  if (!(await hasFileSystem(folder))) {
     const group = groupOf(input.pod);
     await mountMemory(folder, { size: memorySize(input, undefined), mode: folderMode(group, true), group });
   }
