@@ -1,5 +1,6 @@
 import { gpu, hostname, zone } from './draw-node.js';
 import type { Draws } from './draws.js';
+import { deviceClaims } from './furniture.js';
 
 export interface DrawnPod {
   readonly labels: Readonly<Record<string, string>>;
@@ -183,6 +184,9 @@ export function drawPod(draws: Draws, isSmall: boolean, claimNames: readonly str
       affinity: affinity(draws),
       topologySpreadConstraints: spreads(draws),
       volumes: isSmall ? [] : volumes(draws, claimNames),
+      resourceClaims: draws
+        .maybe(isSmall ? 0 : 0.12, () => draws.pick(deviceClaims))
+        .map((resourceClaimName) => ({ name: 'devices', resourceClaimName })),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { zone } from './draw-node.js';
 
+const devicesPath = '/apis/resource.k8s.io/v1';
 const capacity = { storage: '1Gi' };
 const provisioned = 'with-provisioner';
 const late = 'late';
@@ -35,7 +36,16 @@ export const furniture: readonly { readonly path: string; readonly body: object;
   claim('lost', 'no-such-volume', ['ReadWriteOnce'], 'Lost'),
   claim('pending', undefined, ['ReadWriteOnce'], 'Pending', provisioned),
   claim('late', undefined, ['ReadWriteOnce'], 'Pending', late),
+  { path: `${devicesPath}/deviceclasses`, body: { metadata: { name: 'gadgets' }, spec: {} } },
+  slice('node-0'),
+  slice('node-1'),
+  deviceClaim('many', { deviceClassName: 'gadgets', allocationMode: 'ExactCount', count: 3 }),
+  deviceClaim('unlike', { deviceClassName: 'gadgets', selectors: [{ cel: { expression: 'device.driver == "x"' } }] }),
+  deviceClaim('classless', { deviceClassName: 'no-such-class' }),
 ];
+
+/** Claims to devices that no node has (enough of). Upstream's says nothing about pods whose claim does not exist. */
+export const deviceClaims = ['many', 'unlike', 'classless'] as const;
 
 /** The claims that pods use, one of which does not exist. */
 export const claimNames = ['zonal', 'labelled', 'anywhere', 'lost', 'pending', 'late', 'missing'] as const;
@@ -74,4 +84,16 @@ function claim(
     },
   };
   return { path: '/api/v1/namespaces/default/persistentvolumeclaims', body, status: { phase, accessModes, capacity } };
+}
+
+/** Two devices of a node. */
+function slice(nodeName: string) {
+  const pool = { name: nodeName, generation: 1, resourceSliceCount: 1 };
+  const spec = { driver: 'example.com', nodeName, pool, devices: [{ name: 'a' }, { name: 'b' }] };
+  return { path: `${devicesPath}/resourceslices`, body: { metadata: { name: nodeName }, spec } };
+}
+
+function deviceClaim(name: string, exactly: object) {
+  const spec = { devices: { requests: [{ name: 'r', exactly }] } };
+  return { path: `${devicesPath}/namespaces/default/resourceclaims`, body: { metadata: { name }, spec } };
 }

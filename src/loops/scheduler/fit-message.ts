@@ -20,16 +20,21 @@ export function availability(nodes: number, counts: ReadonlyMap<string, number>)
 /**
  * Why a pod can't be placed, in the words that people and programs search for.
  *
- * @param preemption the outcome of the preemption attempt, with its own full stop; empty when it succeeded
+ * @param preemption the outcome of the preemption attempt, with its own full stop
  */
 export function fitMessage({ nodes, refusals, ofPod }: NoNode, preemption = ''): string {
   if (nodes === 0) return 'no nodes available to schedule pods';
-  // No node was looked at. That is what the preemption of the release reports, in these two words.
-  if (ofPod !== undefined) return `0/${nodes} nodes are available: ${ofPod.reasons.join(', ')}. not found`;
-  const counts = new Map<string, number>();
-  const count = (reason: string, times: number) => counts.set(reason, (counts.get(reason) ?? 0) + times);
-  for (const { reasons } of refusals.values()) for (const reason of reasons) count(reason, 1);
-  if (refusals.size < nodes) count(elsewhere, nodes - refusals.size);
-  const text = availability(nodes, counts);
+  let text: string;
+  if (ofPod !== undefined) {
+    text = `0/${nodes} nodes are available: ${ofPod.reasons.join(', ')}.`;
+    // The release does not get to a preemption for a pod whose claims it can't use, and says so in these two words.
+    if (ofPod.filter === 'VolumeBinding') return `${text} not found`;
+  } else {
+    const counts = new Map<string, number>();
+    const count = (reason: string, times: number) => counts.set(reason, (counts.get(reason) ?? 0) + times);
+    for (const { reasons } of refusals.values()) for (const reason of reasons) count(reason, 1);
+    if (refusals.size < nodes) count(elsewhere, nodes - refusals.size);
+    text = availability(nodes, counts);
+  }
   return preemption === '' ? text : `${text} preemption: ${preemption}`;
 }

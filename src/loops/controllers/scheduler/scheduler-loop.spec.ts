@@ -150,7 +150,10 @@ describe('SchedulerLoop', () => {
       const nominated = await scene.until<StoredPod, StoredPod>('pods', 'a nomination', (pods) =>
         pods.find(({ metadata, status }) => metadata.name === 'high' && status.nominatedNodeName === 'a'),
       );
-      assert.equal(await refused('high'), '0/1 nodes are available: 1 Insufficient cpu.');
+      assert.equal(
+        await refused('high'),
+        '0/1 nodes are available: 1 Insufficient cpu. preemption: found a potential placement for pod on node a, preempting 1 victims',
+      );
       const preempted = await event('Preempted', 'low');
       assert.equal(preempted.message, `Preempted by pod ${nominated.metadata.uid} on node a`);
       // A less important pod must not take the space.

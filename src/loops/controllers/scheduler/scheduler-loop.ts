@@ -260,7 +260,8 @@ class Term {
       writer.withdraw(other.pod, signal);
     }
     cluster.nominate(info, node);
-    writer.unschedulable(info.pod, fitMessage(found), node, signal);
+    const hope = `found a potential placement for pod on node ${node}, preempting ${victims.length} victims`;
+    writer.unschedulable(info.pod, fitMessage(found, hope), node, signal);
     for (const victim of victims) if (!victim.isEnding) writer.preempt(victim.pod, info.pod, node, signal);
   }
 
