@@ -246,6 +246,11 @@ export const effects: Readonly<Record<string, Effect>> = {
       ]);
       assert.deepEqual([without, withThem], [[], ['ADDED', 'ADDED']]);
     }),
+  // Without the feature gate ShardedListAndWatch, which is off by default, it selects nothing.
+  'get shardSelector': (place) =>
+    withPair(place, async (pair) => {
+      await assertListed(place, `labelSelector=${pair.selector}&shardSelector=x`, [pair.older, pair.newer]);
+    }),
   'get allowWatchBookmarks': (place) =>
     withPair(place, async (pair) => {
       const query = `resourceVersion=${pair.after}&resourceVersionMatch=NotOlderThan&sendInitialEvents=true`;
@@ -309,6 +314,15 @@ export const effects: Readonly<Record<string, Effect>> = {
       const { value } = await must(place.client.send('GET', url));
       assert.equal(value.metadata.deletionTimestamp, undefined);
     });
+  },
+  'delete shardSelector': (place) =>
+    withPair(place, (pair) => assertLeft(place, pair, `labelSelector=${pair.selector}&shardSelector=x`, [])),
+  'delete sendInitialEvents': isRead('DELETE', 'sendInitialEvents=true&labelSelector=none'),
+  'delete ignoreStoreReadErrorWithClusterBreakingPotential': async (place) => {
+    const query = 'ignoreStoreReadErrorWithClusterBreakingPotential=true';
+    if (!place.isObject) return isRead('DELETE', `${query}&labelSelector=none`)(place);
+    // It is for objects that cannot be read.
+    await withOne(place, async (url) => void (await must(place.client.send('DELETE', `${url}?${query}`), 409)));
   },
   'delete timeoutSeconds': isRead('DELETE', 'timeoutSeconds=x&labelSelector=none'),
   'delete gracePeriodSeconds': isRead('DELETE', 'gracePeriodSeconds=x'),
