@@ -53,11 +53,18 @@ export class PacedReads {
   private readonly pace: ReadPace;
   private readonly connections = new WeakMap<Socket, Connection>();
 
+  /** Listener for the end of a response over HTTP/1.1. */
+  private readonly noteAnswer: (this: ServerResponse) => void;
+
   constructor(
     private readonly note: (reason: 'crowded-heads', fields: { readonly client: string | undefined }) => void = ignore,
     private readonly limits = usualLimits,
   ) {
     this.pace = new ReadPace(limits);
+    const answered = (socket: Socket) => this.answered(socket);
+    this.noteAnswer = function () {
+      answered(this.req.socket);
+    };
   }
 
   /** Must be called before the server listens. */
@@ -111,10 +118,8 @@ export class PacedReads {
     const { sentAhead } = this.limits;
     connection.unanswered++;
     paced.isHeld ||= connection.unanswered > sentAhead;
-    response.once('close', () => {
-      connection.unanswered--;
-      if (paced.isHeld && connection.unanswered <= sentAhead >> 1) this.pace.release(paced);
-    });
+    // A closure for each request would cost more than the look at the connection.
+    response.on('close', this.noteAnswer);
     this.broughtHead(connection, request.rawHeaders.length / 2, paced.isHeld ? sentAheadUnits : 0);
     if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
     followPieces(request, (bytes) => {
@@ -123,10 +128,21 @@ export class PacedReads {
     });
   }
 
+  private answered(socket: Socket): void {
+    const connection = this.connections.get(socket);
+    if (connection === undefined) return;
+    connection.unanswered--;
+    const { paced } = connection;
+    if (paced.isHeld && connection.unanswered <= this.limits.sentAhead >> 1) this.pace.release(paced);
+  }
+
   private broughtHead(connection: Connection, fields: number, ahead = 0): void {
     const { paced } = connection;
     this.pace.brought(paced, requestUnits + fields, fields - this.limits.usualFields + ahead);
-    if (connection.fieldsTurn !== paced.turn) Object.assign(connection, { fieldsTurn: paced.turn, fields: 0 });
+    if (connection.fieldsTurn !== paced.turn) {
+      connection.fieldsTurn = paced.turn;
+      connection.fields = 0;
+    }
     connection.fields += fields;
   }
 

@@ -38,13 +38,15 @@ export class PacedRequests {
     if (begin === undefined || others.length > 0) throw new Error('the server has no single listener for requests');
     const paced = new PacedRequests();
     server.off('request', begin);
-    server.on('request', (request: AnyRequest, response: AnyResponse) =>
-      paced.add({
-        connection: connectionOf(request, response),
-        begin: () => begin.call(server, request, response),
-        isCancelled: () => isCancelled(request, response),
-      }),
-    );
+    server.on('request', (request: AnyRequest, response: AnyResponse) => {
+      if (paced.isFree()) begin.call(server, request, response);
+      else
+        paced.add({
+          connection: connectionOf(request, response),
+          begin: () => begin.call(server, request, response),
+          isCancelled: () => isCancelled(request, response),
+        });
+    });
     return paced;
   }
 
@@ -55,25 +57,28 @@ export class PacedRequests {
 
   /** Begins a request of a connection now or in a later turn; never if it is cancelled while it waits. */
   add(added: Waiting): void {
-    this.countTurn();
-    const isFull = this.begun >= perTurn || performance.now() >= this.turnEnd;
-    if (isFull || this.waiting.size > 0) this.waiting.add(this.nameOf(added.connection), added);
-    else this.beginNow(added);
+    if (this.isFree()) added.begin();
+    else this.waiting.add(this.nameOf(added.connection), added);
   }
 
-  private beginNow({ begin }: Waiting): void {
+  /** Whether a request may begin at once; counts one that does. */
+  private isFree(): boolean {
+    this.countTurn();
+    if (this.waiting.size > 0 || this.begun >= perTurn) return false;
+    // The first one of a turn needs no look at the clock.
+    if (this.begun > 0 && performance.now() >= this.turnEnd) return false;
     this.begun += 1;
-    begin();
+    return true;
   }
 
   private countTurn(): void {
     if (this.isTurnCounted) return;
     this.isTurnCounted = true;
     this.turnEnd = performance.now() + turnMs;
-    setImmediate(() => this.nextTurn());
+    setImmediate(this.nextTurn);
   }
 
-  private nextTurn(): void {
+  private readonly nextTurn = (): void => {
     this.isTurnCounted = false;
     this.begun = 0;
     if (this.waiting.size === 0) return;
@@ -81,9 +86,11 @@ export class PacedRequests {
     while (this.begun < perTurn && performance.now() < this.turnEnd) {
       const next = this.waiting.take();
       if (next === undefined) return;
-      if (!next.item.isCancelled()) this.beginNow(next.item);
+      if (next.item.isCancelled()) continue;
+      this.begun += 1;
+      next.item.begin();
     }
-  }
+  };
 
   private nameOf(connection: object): string {
     let name = this.names.get(connection);

@@ -117,8 +117,15 @@ export class ReadPace {
     this.countTurn();
     const { party } = paced;
     const { socketUnits, partyUnits, delayMs } = this.limits;
-    if (paced.turn !== this.turn) Object.assign(paced, { turn: this.turn, units: 0, isCrowded: false });
-    if (party.turn !== this.turn) Object.assign(party, { turn: this.turn, units: 0 });
+    if (paced.turn !== this.turn) {
+      paced.turn = this.turn;
+      paced.units = 0;
+      paced.isCrowded = false;
+    }
+    if (party.turn !== this.turn) {
+      party.turn = this.turn;
+      party.units = 0;
+    }
     paced.units += units;
     party.units += units;
     if (unusual > 0) {
@@ -192,12 +199,13 @@ export class ReadPace {
   private countTurn(): void {
     if (this.isTurnCounted) return;
     this.isTurnCounted = true;
-    setImmediate(() => this.nextTurn());
+    setImmediate(this.nextTurn);
   }
 
-  private nextTurn(): void {
+  private readonly nextTurn = (): void => {
     this.isTurnCounted = false;
     this.turn++;
+    if (this.next.size === 0) return;
     for (let left = turnUnits; left > 0; ) {
       const paced = this.next.take()?.item;
       if (paced === undefined) return;
@@ -210,7 +218,7 @@ export class ReadPace {
       if (handle?.reading !== false) handle?.readStart?.();
     }
     this.countTurn();
-  }
+  };
 }
 
 /** Undefined when the connection is closed. */
