@@ -11,14 +11,21 @@ const mostPieces = 256;
 export function followPieces(body: Readable, arrived: (bytes: number) => void): void {
   const push = body.push;
   let waiting = 0;
+  let isJoining = false;
+  const join = () => {
+    isJoining = false;
+    waiting = 1;
+    if (!body.destroyed) joinWaiting(body);
+  };
   body.push = (piece: Buffer | null, encoding?: BufferEncoding) => {
     const takesMore = push.call(body, piece, encoding);
     arrived(piece?.length ?? 0);
     if (piece === null) return takesMore;
     waiting = body.readableLength === 0 ? 0 : waiting + 1;
-    if (waiting >= mostPieces) {
-      waiting = 1;
-      joinWaiting(body);
+    if (waiting >= mostPieces && !isJoining) {
+      isJoining = true;
+      // Not here: it may ask the source for more, which would then stop because of what this push returns, for ever.
+      process.nextTick(join);
     }
     return takesMore;
   };
