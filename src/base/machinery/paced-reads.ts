@@ -31,6 +31,8 @@ const sentAheadUnits = usualLimits.usualFields + 25;
 const pieceUnits = 4;
 /** Of a connection with another protocol: a read may bring thousands of its frames. */
 const bytesOfUnit = 16;
+/** Most bodies are not longer. To follow their pieces would cost more than these, so their length counts. */
+const shortBytes = 1024;
 /** Clients that write a body piece by piece write more at once. */
 const smallBytes = 64;
 
@@ -121,7 +123,11 @@ export class PacedReads {
     // A closure for each request would cost more than the look at the connection.
     response.on('close', this.noteAnswer);
     this.broughtHead(connection, request.rawHeaders.length / 2, paced.isHeld ? sentAheadUnits : 0);
-    if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return;
+    const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    if (coding === undefined && (length === undefined || Number(length) <= shortBytes)) {
+      if (length !== undefined) this.pace.brought(paced, Number(length) / bytesOfUnit);
+      return;
+    }
     followPieces(request, (bytes) => {
       if (bytes > 0) this.broughtPiece(connection, bytes);
       else this.broughtHead(connection, request.rawTrailers.length / 2);
