@@ -124,15 +124,12 @@ export class IdentityLease {
   }
 
   private renewed(lease: ApiObject & Lease, at: number): ApiObject & Lease {
-    const now = formatMicroTime(at);
     lease.metadata.labels = { ...lease.metadata.labels, ...this.labels() };
-    const isOurs = lease.spec?.holderIdentity === this.holder;
     lease.spec = {
       ...lease.spec,
       holderIdentity: this.holder,
       leaseDurationSeconds: this.dependencies.durationSeconds,
-      ...(isOurs ? {} : { acquireTime: now }),
-      renewTime: now,
+      renewTime: formatMicroTime(at),
     } as Lease['spec'];
     return lease;
   }

@@ -68,13 +68,20 @@ export async function checkAvailability(
     response.on('error', () => undefined);
     const code = response.statusCode ?? 0;
     leaveConnection(response);
-    return code >= 200 && code < 400 ? passed : failed(`bad status from ${url}: ${code}`);
+    if (code >= 200 && code < 400) return passed;
+    return failed(`bad status from ${url}: ${code}${await remedyFor(code, backend)}`);
   } catch (error) {
     signal.throwIfAborted();
     if (limit.aborted) return failed('context deadline exceeded');
     if (!(error instanceof BackendFault)) throw error;
     return error.cause instanceof ServiceFault ? unreachable(error.cause, remote) : failed(error.message);
   }
+}
+
+/** What helps when the extension server does not recognize this server, as a note for the message; else empty. */
+async function remedyFor(code: number, backend: ExtensionBackend): Promise<string> {
+  if ((code !== 401 && code !== 403) || (await backend.presentsCertificate())) return '';
+  return ' (this server presents no certificate: --proxy-client-cert-file is not set)';
 }
 
 function unreachable(fault: ServiceFault, { namespace, service, port }: RemoteApiService['remote']): Availability {

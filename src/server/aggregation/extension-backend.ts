@@ -44,6 +44,11 @@ export class ExtensionBackend {
     return { ...identityHeaders(user, await this.identity()), host: this.host, accept: 'application/json' };
   }
 
+  /** Whether the extension server can recognize this server by a client certificate. */
+  async presentsCertificate(): Promise<boolean> {
+    return (await this.dependencies.credentials.tls()).cert !== undefined;
+  }
+
   /**
    * Takes one of the {@link backendSeats}; undefined when none is free. Call the returned function once to give the
    * seat back.

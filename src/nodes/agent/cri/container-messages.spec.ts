@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { containerStates, containerStatus, listContainersResponse } from './container-messages.js';
+import {
+  containerStates,
+  containerStatus,
+  execSyncHead,
+  execSyncResponse,
+  listContainersResponse,
+} from './container-messages.js';
 import { linuxResources, sandboxConfig } from './sandbox-messages.js';
 
 const uid = '0b0e1f9e-0000-4000-8000-000000000001';
@@ -29,6 +35,15 @@ describe('messages of the runtime interface', () => {
       }),
     );
     assert.equal(Object.keys(containerStatus.decode(labels).labels).length, 20_000);
+  });
+
+  it('have the beginning of what a command has written, and all of it where that is asked for', () => {
+    const stdout = Buffer.alloc(16 * 1024 * 1024, 'o');
+    const bytes = execSyncResponse.encode({ stdout, stderr: Buffer.from('error'), exitCode: 3 });
+    const head = execSyncHead.decode(bytes);
+    assert.deepEqual([head.stdout.toString(), head.stderr.toString(), head.exitCode], ['o'.repeat(10_240), 'error', 3]);
+    assert.ok(head.stdout.buffer.byteLength < 100_000, 'the message can be freed');
+    assert.ok(execSyncResponse.decode(bytes).stdout.equals(stdout));
   });
 
   it('skip fields of another form than declared, and no more than so many groups in groups', () => {

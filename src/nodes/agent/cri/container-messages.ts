@@ -179,6 +179,12 @@ export const execSyncResponse = message({
   exitCode: scalar(3, 'integer'),
 });
 export type ExecResult = WireReader<typeof execSyncResponse>;
+/** The same answer, of which only the first 10 KiB of each output are read. */
+export const execSyncHead = message({
+  stdout: scalar(1, 'head'),
+  stderr: scalar(2, 'head'),
+  exitCode: scalar(3, 'integer'),
+});
 
 export const execRequest = message({
   containerId: scalar(1, 'string'),

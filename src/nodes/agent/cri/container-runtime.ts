@@ -45,8 +45,13 @@ export interface ContainerRuntime {
   removeContainer(id: string): Promise<void>;
   updateResources(id: string, resources: LinuxResources): Promise<void>;
   reopenLog(id: string): Promise<void>;
-  /** Runs a command to its end. A timeout of 0 means no limit. */
+  /**
+   * Runs a command to its end; a timeout of 0 means no limit. The result has the first 10 KiB of each output, however
+   * much the command has written.
+   */
   exec(id: string, command: readonly string[], timeoutSeconds: number, signal?: AbortSignal): Promise<ExecResult>;
+  /** The same without a limit of time, and with all the output that the runtime sends, which may be 16 MiB. */
+  execWhole(id: string, command: readonly string[], signal: AbortSignal): Promise<ExecResult>;
   /** The address of a stream on the runtime's own server, valid for one use. */
   execUrl(request: ExecRequest): Promise<string>;
   attachUrl(request: AttachRequest): Promise<string>;

@@ -148,11 +148,17 @@ export class CriRuntime implements ContainerRuntime {
   }
 
   exec(containerId: string, cmd: readonly string[], timeout: number, signal?: AbortSignal) {
-    const { execSyncRequest, execSyncResponse } = containers;
+    const { execSyncRequest, execSyncHead } = containers;
     // The runtime enforces the timeout of the command; the call waits slightly longer.
     const timeoutMs = timeout > 0 ? timeout * 1000 + stopMarginMs : Number.POSITIVE_INFINITY;
     const limits = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
-    return this.runtime.call('ExecSync', execSyncRequest, execSyncResponse, { containerId, cmd, timeout }, limits);
+    return this.runtime.call('ExecSync', execSyncRequest, execSyncHead, { containerId, cmd, timeout }, limits);
+  }
+
+  execWhole(containerId: string, cmd: readonly string[], signal: AbortSignal) {
+    const { execSyncRequest, execSyncResponse } = containers;
+    const limits = { timeoutMs: Number.POSITIVE_INFINITY, signal };
+    return this.runtime.call('ExecSync', execSyncRequest, execSyncResponse, { containerId, cmd, timeout: 0 }, limits);
   }
 
   async execUrl(request: containers.ExecRequest): Promise<string> {

@@ -2,6 +2,8 @@ import protobuf from 'protobufjs/minimal.js';
 
 /** No list of a machine is longer. A longer one is refused: few bytes can describe items that would fill the memory. */
 const mostEntries = 100_000;
+/** Of bytes of which only the beginning is read. */
+const headBytes = 10 * 1024;
 
 type Reader = protobuf.Reader;
 type Writer = protobuf.Writer;
@@ -56,6 +58,8 @@ const bytes: Kind<Buffer, Buffer> = {
   read: (reader) => Buffer.from(reader.bytes()),
   write: (writer, value) => void writer.bytes(value),
 };
+/** The beginning of bytes: what is longer is not copied, so that the message that it came in can be freed. */
+const head: Kind<Buffer, Buffer> = { ...bytes, read: (reader) => Buffer.from(reader.bytes().subarray(0, headBytes)) };
 const bool: Kind<boolean, boolean> = {
   wireType: 0,
   zero: () => false,
@@ -73,12 +77,15 @@ const integer: Kind<number, number> = {
   write: (writer, value) => void writer.int64(value),
 };
 
-const kinds = { string, bytes, bool, integer } as const;
+const kinds = { string, bytes, head, bool, integer } as const;
 type Kinds = typeof kinds;
 type KindName = keyof Kinds;
 type ValueOf<K extends KindName> = ReturnType<Kinds[K]['zero']>;
 
-/** A field with one scalar. `integer` covers all integer types and enumerations. */
+/**
+ * A field with one scalar. `integer` covers all integer types and enumerations; `head` reads bytes and keeps the first
+ * 10 KiB.
+ */
 export function scalar<K extends KindName>(number: number, name: K): WireField<ValueOf<K>> {
   return one(number, kinds[name] as unknown as Kind<ValueOf<K>, ValueOf<K>>);
 }

@@ -104,7 +104,7 @@ export class AgentPages {
     const { id } = await runningContainer(this.dependencies, namespace, name, container);
     const command = (url.searchParams.get('cmd') ?? '').split(' ').filter((word) => word !== '');
     if (command.length === 0) throw new CallerRefusal(400, 'the query needs a command: cmd');
-    const { stdout, stderr, exitCode } = await this.dependencies.runtime.exec(id, command, 0, signal);
+    const { stdout, stderr, exitCode } = await this.dependencies.runtime.execWhole(id, command, signal);
     response.writeHead(exitCode === 0 ? 200 : 500, plainText);
     response.end(Buffer.concat([stdout, stderr]));
   }

@@ -6,6 +6,7 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 import { keepFile } from '../own-files.js';
 import { programFile } from '../program-file.js';
 import type { MadeHere } from './made-here.js';
+import { checkUnitsSee, pathsIn } from './unit-sight.js';
 
 /** A unit that runs one command of this program. */
 export interface Unit {
@@ -32,9 +33,17 @@ export function isSystemdRunning(folder = '/run/systemd/system'): boolean {
   return existsSync(folder);
 }
 
+/** The line of a unit whose root has no rights but those of the owner of its files. */
+export const noCapabilities = 'CapabilityBoundingSet=';
+
+/** The files of this program, and others. */
+export function programAnd(paths: readonly string[]): string[] {
+  return [process.execPath, programFile, ...paths];
+}
+
 /** A process that serves the API or runs loops needs no right of root but to read its own files. */
 export const withoutRights: readonly string[] = [
-  'CapabilityBoundingSet=',
+  noCapabilities,
   'NoNewPrivileges=yes',
   'ProtectSystem=strict',
   'ProtectHome=read-only',
@@ -59,8 +68,14 @@ export class Systemd {
   /**
    * Writes units and sees that they run, now and after every boot. A unit that somebody changed stays as it is; one that runs
    * and is unchanged is not restarted.
+   *
+   * @throws StartupError when a unit could not read a file that its command names
    */
   async run(units: readonly Unit[]): Promise<void> {
+    for (const { command, service = [] } of units) {
+      const isConfined = service.includes('PrivateTmp=yes');
+      if (isConfined) await checkUnitsSee(programAnd(pathsIn(command)), !service.includes(noCapabilities));
+    }
     const changed: string[] = [];
     for (const unit of units) {
       const path = this.path(unit.name);

@@ -12,7 +12,8 @@ import { ensurePki, type Pki } from '../../pki/pki.js';
 import { ensureServiceAccountKey } from '../../pki/service-account-key.js';
 import { adminKubeconfigName } from '../admin-kubeconfig.js';
 import type { MadeHere } from '../made-here.js';
-import { isSystemdRunning, Systemd } from '../systemd.js';
+import { isSystemdRunning, programAnd, Systemd } from '../systemd.js';
+import { checkUnitsSee } from '../unit-sight.js';
 import { type Manner, serveUnitName, startControlPlane, waitUntilReady } from './control-plane.js';
 import type { InitDatabase } from './init-database.js';
 import type { InitSettings } from './init-settings.js';
@@ -37,6 +38,8 @@ export async function checkMachine(manner: Manner, options: ControlPlaneOptions,
   if (manner === 'systemd' && process.getuid?.() !== 0) {
     throw new StartupError('units of systemd need root: run this as root, or with --foreground');
   }
+  // What only some flags or an embedded database need is checked again when the units are written.
+  if (manner === 'systemd') await checkUnitsSee(programAnd([made.directory]), true);
   const { units } = await made.things();
   // Servers of an earlier run may still be running.
   const mayRun = manner === 'static-pods' || (manner === 'systemd' && units.length > 0);

@@ -7,7 +7,7 @@ import { controllersCommand } from '../../commands/controllers.command.js';
 import { serveCommand } from '../../commands/serve.command.js';
 import { httpsGet } from '../https-get.js';
 import type { MadeHere } from '../made-here.js';
-import { Systemd, type Unit, withoutRights } from '../systemd.js';
+import { noCapabilities, Systemd, type Unit, withoutRights } from '../systemd.js';
 import { withoutLinks } from '../without-links.js';
 import { databaseUnitName, type InitDatabase } from './init-database.js';
 import type { InitSettings } from './init-settings.js';
@@ -75,7 +75,7 @@ function unitsOf({ settings, commands, database }: ControlPlaneDependencies): Un
   const { configDir } = settings;
   // The socket of the embedded database belongs to the user that runs it.
   const service = database.isEmbedded
-    ? withoutRights.map((line) => (line === 'CapabilityBoundingSet=' ? `${line}CAP_DAC_OVERRIDE` : line))
+    ? withoutRights.map((line) => (line === noCapabilities ? `${line}CAP_DAC_OVERRIDE` : line))
     : withoutRights;
   const after = ['postgresql.service', `${databaseUnitName}.service`];
   return [
