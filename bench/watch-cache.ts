@@ -107,6 +107,7 @@ function inMemory(objects: number): void {
   report('list of everything, 2,000 changes ago', objects, {
     nsPerItem: rounded((cpuPerCall(3, () => cache.list({ at: past })) * 1000) / objects),
   });
+  pastPages(cache, objects);
   const entries = new OrderedEntries<{ namespace: string; name: string }>();
   for (let i = 0; i < objects; i++) entries.set({ namespace: 'one', name: `pod-${i}` });
   report('put in and take out in one namespace', objects, {
@@ -118,6 +119,27 @@ function inMemory(objects: number): void {
       }) / 2,
     ),
   });
+}
+
+/** Pages of a version after which many objects have come and gone, as a client meets that goes through a long list. */
+function pastPages(cache: WatchCache, objects: number): void {
+  const { position } = cache;
+  let version = position;
+  const changes = 18_000;
+  const change = (n: number) => {
+    version += 1n;
+    const object = pod(objects + (n >> 1), n, version);
+    const type = n % 2 === 0 ? 'create' : 'delete';
+    return cache.apply([{ type, previousJson: type === 'delete' ? '{}' : undefined, ...object }], version);
+  };
+  report('create or delete', objects, { usPerCall: rounded(cpuPerCall(changes, change)) });
+  const after = { namespace: 'ns-3', name: 'pod-000500' };
+  for (const limit of [1, 500]) {
+    const page = () => cache.list({ at: position, after, limit, countRemaining: true });
+    report(`page of ${limit} with the count behind, ${changes} changes ago`, objects, {
+      usPerCall: rounded(cpuPerCall(50, page)),
+    });
+  }
 }
 
 /** One get by each of `clients` at a time: from the store, and from the cache after a look at the head. */

@@ -1,6 +1,7 @@
 import type { AttributeSource, ObjectAttributes } from '../selection-predicate.js';
 import type { StoredObject } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
+import type { EarlierState } from './earlier-state.js';
 
 /**
  * Memory of an entry besides its text, in bytes: its fields, name and version, its slots in the order and in indexes,
@@ -12,15 +13,17 @@ const OVERHEAD_BYTES = 300;
 export type Shelf = Pick<StorageKey, 'resource' | 'namespace'>;
 
 /**
- * One state of an object in a cache. Never changed, so lists and history can hold it by reference. There may be a
- * million of them, so it keeps nothing that can be derived from its text.
+ * One state of an object in a cache. What it shows never changes, so lists and history can hold it by reference. There
+ * may be a million of them, so it keeps nothing that can be derived from its text.
  */
-export class CacheEntry implements StoredObject {
+export class CacheEntry implements StoredObject, EarlierState {
   readonly name: string;
   readonly resourceVersion: bigint;
   readonly json: string;
   /** Estimated memory in bytes. */
   readonly bytes: number;
+  /** Kept by the {@link EventWindow} of the cache. */
+  previous: EarlierState | undefined;
   private readonly shelf: Shelf;
   /** Where the uid is in the text: the position, with the length in the lowest byte. */
   private readonly uidPlace: number | string;
@@ -33,6 +36,7 @@ export class CacheEntry implements StoredObject {
     this.resourceVersion = resourceVersion;
     this.json = json;
     this.bytes = OVERHEAD_BYTES + textBytes(json);
+    this.previous = undefined;
     const at = json.indexOf(uid);
     this.uidPlace = at < 0 || at > FARTHEST || uid.length > LONGEST ? uid : (at << 8) | uid.length;
     this.knownAttributes = undefined;

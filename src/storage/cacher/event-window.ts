@@ -1,6 +1,9 @@
-import type { Change } from '../storage.interface.js';
-import type { StorageKey } from '../storage-key.js';
-import type { CacheEntry } from './cache-entry.js';
+import type { Change, ListPosition } from '../storage.interface.js';
+import { CacheEntry } from './cache-entry.js';
+import { concernsAfter } from './concerns.js';
+import type { EarlierState } from './earlier-state.js';
+import { type KeyFilter, OrderedEntries } from './ordered-entries.js';
+import { Tombstone } from './tombstone.js';
 
 /** How much of the recent past a cache keeps. */
 export interface WindowLimits {
@@ -11,25 +14,25 @@ export interface WindowLimits {
   readonly least?: number;
 }
 
-/** An object at an earlier version; without `entry`, the object did not exist then. */
-export interface PastState {
-  readonly key: StorageKey;
-  readonly entry: CacheEntry | undefined;
-}
-
 interface Item {
   readonly change: Change;
   readonly before: CacheEntry | undefined;
+  /** The state that the change led to. */
+  readonly state: CacheEntry | Tombstone;
+  /** By how much the change made the number of objects grow: -1, 0 or 1. */
+  readonly growth: number;
 }
 
 /**
  * The newest changes of a resource in order, limited in number and in the memory that they keep alive. All changes
- * after `oldest` are present: watches resume from here, and undoing the changes gives the objects at any version in the
- * window.
+ * after `oldest` are present, and each state that they led to has the one before it: watches resume from here, and a
+ * list of any version in the window finds each of its objects by going back from the present state of that object.
  */
 export class EventWindow {
   private readonly limits: WindowLimits;
   private items: Item[] = [];
+  /** Objects that changes in the window have deleted, and that nobody has created again. */
+  private readonly gone = new OrderedEntries<Tombstone>();
   /** Items before this index were dropped; the array is cut once they are the majority. */
   private first = 0;
   private heldBytes = 0;
@@ -47,16 +50,16 @@ export class EventWindow {
     return this.heldBytes;
   }
 
+  /** Must be called before the first change. */
   begin(position: bigint): void {
-    this.items = [];
-    this.first = 0;
-    this.heldBytes = 0;
     this.oldestVersion = position;
   }
 
-  /** Adds the next change, and the entry that it replaced or removed. */
-  add(change: Change, before: CacheEntry | undefined): void {
-    const item = { change, before };
+  /** Adds the next change, the entry that it replaced or removed, and the one that it made. */
+  add(change: Change, before: CacheEntry | undefined, after: CacheEntry | undefined): void {
+    const state = after ?? new Tombstone(change.key, change.resourceVersion);
+    const item = { change, before, state, growth: (after === undefined ? 0 : 1) - (before === undefined ? 0 : 1) };
+    this.link(item);
     this.items.push(item);
     this.heldBytes += bytesOf(item);
     const { bytes, least = 0 } = this.limits;
@@ -69,16 +72,21 @@ export class EventWindow {
     return this.items.slice(this.indexAfter(from)).map(({ change }) => change);
   }
 
-  /** The keys that changed after `at`, with their objects at that version. */
-  statesAt(at: bigint): ReadonlyMap<string, PastState> {
-    const states = new Map<string, PastState>();
+  /** The first deleted objects of the filter after `after`, in order, whenever they were deleted. */
+  deleted(filter: KeyFilter, after: ListPosition | undefined, most: number): Tombstone[] {
+    const found: Tombstone[] = [];
+    this.gone.visit(filter, after, (tombstone) => found.push(tombstone) < most);
+    return found;
+  }
+
+  /** How many more objects of the filter after `after` there are now than at the version `at`. */
+  growthSince(at: bigint, filter: KeyFilter, after: ListPosition | undefined): number {
+    let sum = 0;
     for (let i = this.indexAfter(at); i < this.items.length; i++) {
-      const { change, before } = this.items[i] as Item;
-      const { namespace, name } = change.key;
-      const id = `${namespace}\u0000${name}`;
-      if (!states.has(id)) states.set(id, { key: change.key, entry: before });
+      const { growth, state } = this.items[i] as Item;
+      if (growth !== 0 && concernsAfter(filter, after, state)) sum += growth;
     }
-    return states;
+    return sum;
   }
 
   private get length(): number {
@@ -96,8 +104,23 @@ export class EventWindow {
     return low;
   }
 
+  /** Gives a state the one before it. */
+  private link({ before, state, change: { key } }: Item): void {
+    if (state instanceof Tombstone) {
+      state.previous = before;
+      this.gone.set(state);
+    } else state.previous = before ?? this.gone.delete(key.namespace, key.name);
+  }
+
+  private unlink({ state }: Item): void {
+    state.previous = undefined;
+    const { namespace, name } = state;
+    if (state instanceof Tombstone && this.gone.get(namespace, name) === state) this.gone.delete(namespace, name);
+  }
+
   private dropFirst(): void {
     const item = this.items[this.first] as Item;
+    this.unlink(item);
     this.items[this.first] = RELEASED;
     this.first += 1;
     this.heldBytes -= bytesOf(item);
@@ -120,6 +143,8 @@ const RELEASED: Item = Object.freeze({
     previousJson: undefined,
   } as const),
   before: undefined,
+  state: Object.freeze(new Tombstone({ namespace: '', name: '' }, 0n)),
+  growth: 0,
 });
 
 /**
@@ -127,8 +152,16 @@ const RELEASED: Item = Object.freeze({
  * object.
  */
 function bytesOf({ change, before }: Item): number {
-  const own = change.type === 'delete' ? change.json.length : 0;
+  const own = change.type === 'delete' ? TOMBSTONE_BYTES + change.json.length : 0;
   return ITEM_BYTES + own + (before?.bytes ?? 0);
 }
 
 const ITEM_BYTES = 200;
+const TOMBSTONE_BYTES = 80;
+
+/** An object at an earlier version, found by going back from a later state; undefined if it did not exist then. */
+export function entryAt(later: EarlierState, at: bigint): CacheEntry | undefined {
+  let state: EarlierState | undefined = later;
+  while (state !== undefined && state.resourceVersion > at) state = state.previous;
+  return state instanceof CacheEntry ? state : undefined;
+}

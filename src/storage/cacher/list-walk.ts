@@ -2,10 +2,11 @@ import type { Steps } from '../../base/machinery/turns.js';
 import { comparePositions } from '../key-order.js';
 import { type SelectionPredicate, selects } from '../selection-predicate.js';
 import type { ListPosition } from '../storage.interface.js';
-import type { StorageKey } from '../storage-key.js';
 import type { CacheEntry } from './cache-entry.js';
-import type { EventWindow, PastState } from './event-window.js';
+import { concernsAfter } from './concerns.js';
+import { type EventWindow, entryAt } from './event-window.js';
 import type { KeyFilter, OrderedEntries } from './ordered-entries.js';
+import type { Tombstone } from './tombstone.js';
 
 /** Entries visited in one step, if comparing each of them is cheap. */
 const STEP = 1_024;
@@ -36,8 +37,8 @@ export interface Walked {
 
 /**
  * The selected entries at the version `at`, up to a limit: current entries, with older states in place of those that
- * have changed since. Walks in steps, between which the cache may change. Returns undefined when the cache no longer
- * has the version.
+ * have changed since, and with objects that have been deleted since. Walks in steps, between which the cache may change.
+ * Returns undefined when the cache no longer has the version.
  */
 export function* walk(
   cache: Walked,
@@ -47,92 +48,60 @@ export function* walk(
   limit: number,
   select: SelectionPredicate | undefined,
 ): Steps<Selected | undefined> {
-  const items: CacheEntry[] = [];
-  let shownAt: bigint | undefined;
-  let past: ReadonlyMap<string, PastState> = none;
-  let gone: readonly CacheEntry[] = [];
-  let nextGone = 0;
-  let last = after;
-  let more = false;
   const step = stepOf(select);
-  let left = step;
-  const add = (entry: CacheEntry): boolean => {
-    left -= 1;
-    if (select !== undefined && !selects(select, entry.attributes(select.source), entry)) return true;
-    if (items.length >= limit) {
-      more = true;
-      return false;
-    }
-    items.push(entry);
-    return true;
-  };
-  const visit = (entry: CacheEntry): boolean => {
-    if (past.size > 0) {
-      while (nextGone < gone.length && comparePositions(gone[nextGone] as CacheEntry, entry) < 0) {
-        if (!add(gone[nextGone++] as CacheEntry)) return false;
-      }
-      const state = past.get(pastKey(entry));
-      const shown = state === undefined ? entry : state.entry;
-      if (shown !== undefined && !add(shown)) return false;
-    } else if (!add(entry)) return false;
-    if (left > 0) return true;
-    last = entry;
-    return false;
-  };
-  for (;;) {
+  const found = new Page(limit, select);
+  let last = after;
+  for (let isCut = true; isCut; ) {
     if (at < cache.window.oldest) return undefined;
-    if (shownAt !== cache.position) {
-      shownAt = cache.position;
-      past = at === shownAt ? none : cache.window.statesAt(at);
-      gone = goneSince(cache, past, filter, last);
-      nextGone = 0;
-    }
-    left = step;
-    cache.entries.visit(filter, last, visit);
-    if (more) return { items, more };
-    if (left > 0) break;
-    yield;
+    const isPast = at !== cache.position;
+    const deleted = isPast ? cache.window.deleted(filter, last, step) : none;
+    let nextDeleted = 0;
+    let left = step;
+    isCut = false;
+    const add = (entry: CacheEntry | Tombstone): boolean => {
+      left -= 1;
+      const shown = isPast ? entryAt(entry, at) : (entry as CacheEntry);
+      if (shown !== undefined && !found.add(shown)) return false;
+      isCut = left <= 0;
+      last = entry;
+      return !isCut;
+    };
+    /** Adds deleted objects up to an entry. */
+    const addDeleted = (end: CacheEntry | undefined): boolean => {
+      for (; nextDeleted < deleted.length; nextDeleted++) {
+        const tombstone = deleted[nextDeleted] as Tombstone;
+        if (end !== undefined && comparePositions(tombstone, end) > 0) break;
+        if (!add(tombstone)) return false;
+      }
+      return true;
+    };
+    cache.entries.visit(filter, last, (entry) => addDeleted(entry) && add(entry));
+    if (!isCut && !found.more) addDeleted(undefined);
+    if (found.more) break;
+    if (isCut) yield;
   }
-  while (nextGone < gone.length && add(gone[nextGone++] as CacheEntry));
-  return { items, more };
+  return found;
 }
 
-const none: ReadonlyMap<string, PastState> = new Map();
+const none: readonly Tombstone[] = [];
 
-/** The objects of the filter after `after` that existed at that version and have since been deleted, in order. */
-function goneSince(
-  { entries }: Walked,
-  past: ReadonlyMap<string, PastState>,
-  filter: KeyFilter,
-  after: ListPosition | undefined,
-): CacheEntry[] {
-  const gone: CacheEntry[] = [];
-  for (const { entry } of past.values()) {
-    if (entry === undefined || !lies(filter, after, entry)) continue;
-    if (entries.get(entry.namespace, entry.name) === undefined) gone.push(entry);
+class Page implements Selected {
+  readonly items: CacheEntry[] = [];
+  more = false;
+
+  constructor(
+    private readonly limit: number,
+    private readonly select: SelectionPredicate | undefined,
+  ) {}
+
+  /** False when there is no room for a selected entry. */
+  add(entry: CacheEntry): boolean {
+    const { select } = this;
+    if (select !== undefined && !selects(select, entry.attributes(select.source), entry)) return true;
+    this.more = this.items.length >= this.limit;
+    if (!this.more) this.items.push(entry);
+    return !this.more;
   }
-  return gone.sort(comparePositions);
-}
-
-/** How many entries of the filter followed `after` at the past version. */
-export function countThen(
-  { entries }: Walked,
-  past: ReadonlyMap<string, PastState>,
-  filter: KeyFilter,
-  after: ListPosition | undefined,
-): number {
-  let count = entries.count(filter, after);
-  for (const { key, entry } of past.values()) {
-    if (!lies(filter, after, key)) continue;
-    if (entry !== undefined) count += 1;
-    if (entries.get(key.namespace, key.name) !== undefined) count -= 1;
-  }
-  return count;
-}
-
-/** Whether the key is within the filter and after `after`. */
-function lies(filter: KeyFilter, after: ListPosition | undefined, key: ListPosition): boolean {
-  return concerns(filter, key) && (after === undefined || comparePositions(key, after) > 0);
 }
 
 /** The candidates after `after` that match the filter and the selection, in order. */
@@ -148,7 +117,9 @@ export function* sorted(
   for (let from = 0; from < candidates.length; from += step) {
     const run = candidates
       .slice(from, from + step)
-      .filter((entry) => lies(filter, after, entry) && selects(select, entry.attributes(select.source), entry));
+      .filter(
+        (entry) => concernsAfter(filter, after, entry) && selects(select, entry.attributes(select.source), entry),
+      );
     if (run.length > 0) runs.push(run.sort(comparePositions));
     yield;
   }
@@ -179,15 +150,4 @@ function* mergedRuns(first: readonly CacheEntry[], second: readonly CacheEntry[]
     if (merged.length % STEP === 0) yield;
   }
   return merged;
-}
-
-/** Whether the key lies in the scope. */
-export function concerns(scope: KeyFilter, key: ListPosition): boolean {
-  if (scope.namespace !== undefined && key.namespace !== scope.namespace) return false;
-  return scope.name === undefined || key.name === scope.name;
-}
-
-/** A unique string for each key of a resource. */
-export function pastKey({ namespace, name }: Pick<StorageKey, 'namespace' | 'name'>): string {
-  return `${namespace}\u0000${name}`;
 }

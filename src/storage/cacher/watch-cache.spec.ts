@@ -7,6 +7,7 @@ import { parseLabelSelector } from '../../base/machinery/label-selector.js';
 import { comparePositions } from '../key-order.js';
 import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, StoredObject } from '../storage.interface.js';
+import type { EarlierState } from './earlier-state.js';
 import { type CacheQuery, WatchCache } from './watch-cache.js';
 
 const resource = 'things';
@@ -30,20 +31,39 @@ function object(random: Random, n: number, version: bigint): StoredObject {
   return { key, uid, resourceVersion: version, json: JSON.stringify(n < 10 ? { labels } : { uid, labels }) };
 }
 
+const versioned = (object: StoredObject) => `${id(object)} ${object.resourceVersion} ${object.json}`;
+
+/** How many earlier states the objects of a cache keep, deleted ones included. */
+function pastOf(cache: WatchCache): number {
+  let count = 0;
+  const visit = (state: EarlierState): boolean => {
+    for (let { previous } = state; previous !== undefined; previous = previous.previous) count += 1;
+    return true;
+  };
+  cache.entries.visit({}, undefined, visit);
+  cache.window.deleted({}, undefined, objects).every(visit);
+  return count;
+}
+
 /** A cache, and the objects that it should show at every version. */
 class Scene {
-  readonly cache = new WatchCache(resource, { changes: 1_000, bytes: 1 << 30 });
+  readonly cache: WatchCache;
   readonly live = new Map<string, StoredObject>();
   version = 0n;
 
-  constructor(private readonly random: Random) {
-    for (let n = 0; n < objects; n += 2) this.live.set(`n${n}`, object(random, n, ++this.version));
+  constructor(
+    private readonly random: Random,
+    private readonly most = objects,
+    changes = 1_000,
+  ) {
+    this.cache = new WatchCache(resource, { changes, bytes: 1 << 30 });
+    for (let n = 0; n < most; n += 2) this.live.set(`n${n}`, object(random, n, ++this.version));
     this.cache.load([...this.live.values()]);
     this.cache.begin(this.version);
   }
 
   change(): void {
-    const n = this.random.below(objects);
+    const n = this.random.below(this.most);
     const before = this.live.get(`n${n}`);
     const next = object(this.random, n, ++this.version);
     const type = before === undefined ? 'create' : this.random.chance(0.5) ? 'delete' : 'update';
@@ -112,6 +132,38 @@ describe('a cache with many objects', () => {
           kept.push({ at: scene.version, states: new Map(scene.live) });
         }
       }
+    });
+  }
+
+  for (const seed of testSeeds('Past')) {
+    it(`lists every version of the recent past, and forgets what is older (seed ${seed})`, () => {
+      const random = new Random(seed);
+      const scene = new Scene(random, 30, 80);
+      const versions = new Map([[scene.version, new Map(scene.live)]]);
+      for (let round = 0; round < 400; round++) {
+        scene.change();
+        versions.set(scene.version, new Map(scene.live));
+        if (!random.chance(0.2)) continue;
+        const { oldest } = scene.cache;
+        for (const [at, states] of versions) {
+          if (at < oldest) {
+            assert.equal(scene.cache.list({ at }), undefined);
+            versions.delete(at);
+            continue;
+          }
+          const namespace = random.pick([undefined, 'ns-0', 'ns-1']);
+          const after = random.chance(0.5) ? { namespace: 'ns-1', name: `n${random.below(30)}` } : undefined;
+          const limit = 1 + random.below(30);
+          const expected = [...states.values()]
+            .filter(({ key }) => namespace === undefined || key.namespace === namespace)
+            .filter(({ key }) => after === undefined || comparePositions(key, after) > 0)
+            .sort((a, b) => comparePositions(a.key, b.key));
+          const page = scene.cache.list({ at, namespace, after, limit, countRemaining: true });
+          assert.deepEqual(page?.items.map(versioned), expected.slice(0, limit).map(versioned));
+          assert.equal(page?.remaining, Math.max(0, expected.length - limit));
+        }
+      }
+      assert.ok(pastOf(scene.cache) <= 80, 'states that no version shows are released');
     });
   }
 

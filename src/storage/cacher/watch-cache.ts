@@ -5,8 +5,9 @@ import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, ListPage, ListPosition, ListQuery, ListScope, StoredObject } from '../storage.interface.js';
 import { AttributeIndex } from './attribute-index.js';
 import { CacheEntry, type Shelf } from './cache-entry.js';
-import { EventWindow, type PastState, type WindowLimits } from './event-window.js';
-import { concerns, countThen, type Selected, sorted, walk } from './list-walk.js';
+import { concerns } from './concerns.js';
+import { EventWindow, type WindowLimits } from './event-window.js';
+import { type Selected, sorted, walk } from './list-walk.js';
 import { OrderedEntries } from './ordered-entries.js';
 
 /** A list query for the cache, at a version that it holds. */
@@ -124,8 +125,8 @@ export class WatchCache {
     const page = { resourceVersion: at, items, more };
     if (query.countRemaining === undefined || query.countRemaining === false) return { ...page, remaining: undefined };
     if (!more) return { ...page, remaining: 0 };
-    const past = at === this.lastPosition ? noStates : this.window.statesAt(at);
-    return { ...page, remaining: countThen(this, past, query, items.at(-1) ?? after) };
+    const last = items.at(-1) ?? after;
+    return { ...page, remaining: this.entries.count(query, last) - this.window.growthSince(at, query, last) };
   }
 
   /** Extracts the attributes of all entries in advance, so that no request must do it for all of them at once. */
@@ -179,7 +180,7 @@ export class WatchCache {
     const previousJson = change.previousJson === undefined ? undefined : (before?.json ?? change.previousJson);
     const kept: Change = { type, key, uid, resourceVersion, json, previousJson };
     if (this.index.isUsed) noteStates(kept, before, after);
-    this.window.add(kept, before);
+    this.window.add(kept, before, after);
     return kept;
   }
 
@@ -208,5 +209,3 @@ const MOST_NAMESPACES = 50_000;
 const CHARACTERS_OF_STEP = 64 * 1024;
 /** The cost of visiting an entry, in characters of text. */
 const ENTRY_CHARACTERS = 128;
-
-const noStates: ReadonlyMap<string, PastState> = new Map();

@@ -4,7 +4,7 @@ import type { Change, WatchScope } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
 import { indexedValue, termsOf } from './attribute-index.js';
 import { type CacheWatcher, sizedBatch } from './cache-watcher.js';
-import { concerns } from './list-walk.js';
+import { concerns } from './concerns.js';
 
 interface Group {
   readonly scope: WatchScope;
