@@ -334,6 +334,53 @@ describe('the name server', () => {
     }
   });
 
+  it('passes on no more over UDP than the client asked for', async () => {
+    const records = Array.from({ length: 100 }, (_, n) => ({
+      ...{ name: 'long.example.com', type: 'A', ttl: 300, data: `192.0.2.${n}` },
+    }));
+    upstream.reply = (message) => answerTo(message, records);
+    for (const more of [{}, edns(512), edns(65_535)]) {
+      const answer = await overUdp(port, query('long.example.com', 'A', more));
+      const { flag_tc, answers, questions, id } = read(answer);
+      assert.deepEqual([flag_tc, answers.length, questions[0]?.name, id], [true, 0, 'long.example.com', 4711]);
+    }
+    const [whole] = await overTcp(port, query('long.example.com', 'A'));
+    assert.equal(read(whole as Buffer).answers.length, 100);
+  });
+
+  it('lets nobody choose the answers of others by what their own queries have beside the question', async () => {
+    const asked: Buffer[] = [];
+    upstream.reply = (message) => {
+      asked.push(message);
+      const isOdd = message.length > query('shared.example.com', 'A', edns(1232)).length;
+      return answerTo(message, isOdd ? [] : [{ name: 'shared.example.com', type: 'A', ttl: 300, data: '192.0.2.1' }], {
+        flags: isOdd ? 0x0182 : 0x0180,
+      });
+    };
+    const plain = query('shared.example.com', 'A', edns(1232));
+    const option = {
+      additionals: [
+        { type: 'OPT', name: '.', udpPayloadSize: 1232, options: [{ code: 65_001, data: Buffer.alloc(8) }] },
+      ],
+    };
+    const odd = [
+      query('shared.example.com', 'A', option),
+      Buffer.concat([plain, Buffer.from('more')]),
+      query('shared.example.com', 'A', {
+        additionals: [...edns(1232).additionals, { name: 'x', type: 'TXT', class: 'ANY', ttl: 0, data: 'signed' }],
+      }),
+    ];
+    const [mine, ...theirs] = await Promise.all([...odd, plain].map((message) => overUdp(port, message))).then((all) =>
+      all.reverse(),
+    );
+    assert.equal(read(mine as Buffer).answers.length, 1);
+    assert.deepEqual(
+      theirs.map((answer) => read(answer).rcode),
+      ['SERVFAIL', 'SERVFAIL', 'SERVFAIL'],
+    );
+    assert.equal(asked.length, 4);
+  });
+
   it('lets a client that asks too much harm only itself', async () => {
     const measured = new DnsMetrics();
     const limited = await start({ queriesPerSecond: 3 }, measured);

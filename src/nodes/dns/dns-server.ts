@@ -95,7 +95,12 @@ export class DnsServer {
       this.metrics.dropped.inc({ reason: 'too-many' });
       return undefined;
     }
-    return this.handler.handle(message, { client, transport, server: `dns://:${this.listeningPort}` });
+    const answer = this.handler.handle(message, { client, transport, server: `dns://:${this.listeningPort}` });
+    const counted = (bytes: Buffer | undefined) => {
+      if (bytes !== undefined) this.budgets.answered(client, bytes.length);
+      return bytes;
+    };
+    return answer instanceof Promise ? answer.then(counted) : counted(answer);
   }
 }
 

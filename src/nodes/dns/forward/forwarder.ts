@@ -55,6 +55,7 @@ export class Forwarder {
 
   /** A cached response to this query. */
   kept(query: Query, transport: Transport): Buffer | undefined {
+    if (!query.isPlain) return undefined;
     const found = this.cache.get(keyOf(query, transport));
     const { metrics } = this.dependencies;
     if (found === undefined) metrics.cacheMisses.inc();
@@ -63,7 +64,8 @@ export class Forwarder {
   }
 
   /**
-   * Forwards a query to one server, chosen at random, and to others if it fails.
+   * Forwards a query to one server, chosen at random, and to others if it fails. Equal queries under way share an answer, except
+   * those with more in them, for which a server may have another answer, or none.
    *
    * @param message the query as it arrived
    * @param client address of the client
@@ -71,8 +73,8 @@ export class Forwarder {
    */
   async forward(query: Query, message: Buffer, client: string, transport: Transport): Promise<Buffer> {
     const { options, metrics } = this.dependencies;
-    const key = keyOf(query, transport);
-    const same = this.underWay.get(key);
+    const key = query.isPlain ? keyOf(query, transport) : undefined;
+    const same = key === undefined ? undefined : this.underWay.get(key);
     const own = this.clients.get(client) ?? 0;
     if (own >= options.mostOfClient || (same === undefined && this.count >= options.mostAtOnce)) {
       metrics.forwardRejects.inc();
@@ -93,18 +95,18 @@ export class Forwarder {
     this.stopping.abort();
   }
 
-  private begin(key: string, message: Buffer, transport: Transport): Promise<Buffer> {
+  private begin(key: string | undefined, message: Buffer, transport: Transport): Promise<Buffer> {
     this.count += 1;
     const work = this.ask(message, transport)
       .then((answer) => {
-        this.cache.set(key, answer);
+        if (key !== undefined) this.cache.set(key, answer);
         return answer;
       })
       .finally(() => {
         this.count -= 1;
-        this.underWay.delete(key);
+        if (key !== undefined) this.underWay.delete(key);
       });
-    this.underWay.set(key, work);
+    if (key !== undefined) this.underWay.set(key, work);
     return work;
   }
 

@@ -152,3 +152,68 @@ describe('answers from the objects of a cluster', () => {
     assert.deepEqual(ask('77.0.96.10.in-addr.arpa', 'PTR', 'insecure', own), ['elsewhere']);
   });
 });
+
+describe('questions about services of thousands of parts', () => {
+  const spent = (work: () => void): number => {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  };
+  const portList = Array.from({ length: 2000 }, (_, n) => ({ name: `p${n}`, protocol: 'TCP', port: n + 1 }));
+  const addresses = (count: number, first = 0) =>
+    Array.from({ length: count }, (_, n) => ({ addresses: [`10.9.${(first + n) >> 8}.${(first + n) & 255}`] }));
+  const headless = { clusterIP: 'None', clusterIPs: ['None'] };
+
+  it('take no more time than an answer can have records', () => {
+    const own = sampleDnsCluster();
+    own.putService(serviceObject('wide', { ...headless, ports: portList }));
+    const took = spent(() => {
+      for (let n = 0; n < 10; n++) own.putSlice(sliceObject('wide', addresses(100, 100 * n), portList));
+      // An endpoint that moves is in two slices, with other ports.
+      own.putSlice(sliceObject('wide', addresses(100), [...portList, { name: 'more', protocol: 'TCP', port: 9999 }]));
+      for (const name of ['wide', '_p7._tcp.wide', '_tcp.wide', '10-9-0-1.wide']) {
+        for (const type of ['SRV', 'A', 'AAAA'] as const) ask(svc(name), type, 'insecure', own);
+      }
+    });
+    // 1.4 GB of heap and 20 s before.
+    assert.ok(took < 1500, `${took} ms`);
+    const found = ask(svc('_more._tcp.wide'), 'SRV', 'insecure', own);
+    assert.equal(found.filter((record) => record.startsWith('SRV')).length, 100);
+    assert.equal(ask(svc('wide'), 'SRV', 'insecure', own).filter((record) => record.startsWith('SRV')).length, 4096);
+  });
+
+  it('look at a bounded number of names of one address', () => {
+    const own = sampleDnsCluster();
+    for (let n = 0; n < 1000; n++) {
+      own.putService(serviceObject(`service-${n}`, headless));
+      own.putSlice(sliceObject(`service-${n}`, addresses(100), []));
+    }
+    const took = spent(() => {
+      const found = ask('7.0.9.10.in-addr.arpa', 'PTR', 'insecure', own);
+      assert.equal(found.length, 256);
+    });
+    assert.ok(took < 50, `${took} ms`);
+  });
+
+  it('have no answer when a message can not carry the name', () => {
+    const own = sampleDnsCluster();
+    for (const externalName of [`${'a'.repeat(64)}.example.com`, `${'a.'.repeat(127)}com`, 'a..com']) {
+      own.putService(serviceObject('long', { type: 'ExternalName', externalName }));
+      assert.deepEqual(ask(svc('long'), 'CNAME', 'insecure', own), none);
+    }
+  });
+
+  it('follow the changes of what was answered before', () => {
+    const own = sampleDnsCluster();
+    own.putService(serviceObject('new', headless));
+    const slice = sliceObject('new', addresses(2), []);
+    own.putSlice(slice);
+    assert.deepEqual(ask(svc('new'), 'A', 'insecure', own), ['A 10.9.0.0', 'A 10.9.0.1']);
+    assert.deepEqual(ask(svc('new'), 'AAAA', 'insecure', own), empty);
+    own.putSlice({ ...slice, endpoints: addresses(1, 7) } as unknown as typeof slice);
+    assert.deepEqual(ask(svc('new'), 'A', 'insecure', own), ['A 10.9.0.7']);
+    own.putSlice(sliceObject('new', [{ addresses: ['fd00::7'] }], [], 'IPv6'));
+    assert.deepEqual(ask(svc('new'), 'AAAA', 'insecure', own), ['AAAA fd00::7']);
+  });
+});

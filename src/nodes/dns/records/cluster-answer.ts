@@ -36,6 +36,8 @@ export type ClusterAnswer =
 const schemaVersion = '1.1.0';
 /** The most records of one type in an answer: a message can't contain more. */
 const mostRecords = 4096;
+/** The most ports of endpoints that are looked at for an answer. */
+const mostLooked = 4 * mostRecords;
 
 /**
  * Answers a question from the objects of a cluster, by the specification of DNS-based service discovery, version 1.1.0.
@@ -53,6 +55,17 @@ export function clusterAnswer(
   const isInside = labels.length >= zone.length && zone.every((label, i) => labels.at(i - zone.length) === label);
   if (!isInside) return type === recordTypes.PTR ? reverseAnswer(labels, source, settings) : { kind: 'elsewhere' };
   return new ZoneAnswer(question, source, settings, serial).answer(labels.slice(0, labels.length - zone.length));
+}
+
+const keptTypes: readonly number[] = [recordTypes.A, recordTypes.AAAA, recordTypes.SRV];
+/** Answers about the own names of services, by their type, time and name, as long as the records are the same. */
+const keptAnswers = new WeakMap<ServiceRecords, Map<string, ClusterAnswer | 'empty'>>();
+const hostnames = new WeakMap<readonly EndpointRecord[], ReadonlyMap<string, readonly EndpointRecord[]>>();
+
+function byHostname(endpoints: readonly EndpointRecord[]): ReadonlyMap<string, readonly EndpointRecord[]> {
+  const known = hostnames.get(endpoints) ?? Map.groupBy(endpoints, ({ hostname }) => hostname);
+  hostnames.set(endpoints, known);
+  return known;
 }
 
 /** One question about a name in the zone. */
@@ -129,8 +142,7 @@ class ZoneAnswer {
     if (below.length === 0) return this.service(records, base);
     const [first = '', second] = below;
     if (below.length === 2 && first.startsWith('_') && second?.startsWith('_')) {
-      const port = { name: first.slice(1), protocol: second.slice(1) };
-      return this.services(records, base, (each) => each.name === port.name && each.protocol === port.protocol);
+      return this.services(records, base, portKey({ name: first.slice(1), protocol: second.slice(1) }));
     }
     if (below.length > 1) return this.nothing('NXDOMAIN');
     return first.startsWith('_') ? this.protocol(records, first.slice(1)) : this.endpoint(records, base, first);
@@ -138,22 +150,40 @@ class ZoneAnswer {
 
   private service(records: Exclude<ServiceRecords, { kind: 'external' }>, base: string): ClusterAnswer {
     if (records.kind === 'headless' && records.endpoints.length === 0) return this.nothing('NXDOMAIN');
-    if (this.question.type === recordTypes.SRV) return this.services(records, base, () => true, 'NOERROR');
-    if (records.kind === 'cluster') return this.addresses(records.addresses);
-    return this.addresses([...new Set(records.endpoints.map(({ address }) => address))]);
+    if (records.kind === 'cluster' && this.question.type !== recordTypes.SRV) return this.addresses(records.addresses);
+    return this.kept(records, () =>
+      this.question.type === recordTypes.SRV
+        ? this.services(records, base, anyPort, 'NOERROR')
+        : this.addresses([...new Set(records.endpoints.map(({ address }) => address))]),
+    );
+  }
+
+  /** The answer made before from the same records of a service, if there are any: it may have thousands of records. */
+  private kept(records: ServiceRecords, make: () => ClusterAnswer): ClusterAnswer {
+    const { type } = this.question;
+    if (!keptTypes.includes(type)) return this.nothing('NOERROR');
+    const answers = keptAnswers.get(records) ?? new Map<string, ClusterAnswer | 'empty'>();
+    keptAnswers.set(records, answers);
+    const key = `${type} ${this.settings.ttl} ${this.name}`;
+    const known = answers.get(key);
+    // Empty answers say as of when.
+    if (known !== undefined) return known === 'empty' ? this.nothing('NOERROR') : known;
+    const made = make();
+    answers.set(key, made.kind === 'answer' && made.answer.answers.length === 0 ? 'empty' : made);
+    return made;
   }
 
   /** Answers a name of a port of a service. @param otherwise the answer when the service has no such port */
   private services(
     records: Exclude<ServiceRecords, { kind: 'external' }>,
     base: string,
-    isWanted: (port: PortRecord) => boolean,
+    wanted: string,
     otherwise: 'NOERROR' | 'NXDOMAIN' = 'NXDOMAIN',
   ): ClusterAnswer {
     const places: Place[] =
       records.kind === 'cluster'
-        ? records.ports.filter(isWanted).map(({ port }) => ({ target: base, port, addresses: records.addresses }))
-        : placesOf(records.endpoints, base, isWanted);
+        ? portsOf(records.ports, wanted).map(({ port }) => ({ target: base, port, addresses: records.addresses }))
+        : placesOf(records.endpoints, base, wanted);
     if (places.length === 0) return this.nothing(otherwise);
     if (this.question.type !== recordTypes.SRV) return this.nothing('NOERROR');
     return this.srv(places);
@@ -171,16 +201,17 @@ class ZoneAnswer {
 
   /** A name with only a protocol, which has no records itself. */
   private protocol(records: Exclude<ServiceRecords, { kind: 'external' }>, protocol: string): ClusterAnswer {
-    const ports = records.kind === 'cluster' ? records.ports : records.endpoints.flatMap((endpoint) => endpoint.ports);
-    const isThere = ports.some((port) => port.protocol === protocol && port.name !== '');
+    const lists =
+      records.kind === 'cluster' ? [records.ports] : new Set(records.endpoints.map((endpoint) => endpoint.ports));
+    const isThere = [...lists].some((ports) => ports.some((port) => port.protocol === protocol && port.name !== ''));
     return this.nothing(isThere ? 'NOERROR' : 'NXDOMAIN');
   }
 
   private endpoint({ endpoints }: { endpoints: readonly EndpointRecord[] }, base: string, name: string): ClusterAnswer {
-    const found = endpoints.filter(({ hostname }) => hostname === name);
+    const found = byHostname(endpoints).get(name) ?? [];
     if (found.length === 0) return this.nothing('NXDOMAIN');
     if (this.question.type !== recordTypes.SRV) return this.addresses(found.map(({ address }) => address));
-    const places = placesOf(found, base, () => true);
+    const places = placesOf(found, base, anyPort);
     return places.length === 0 ? this.nothing('NOERROR') : this.srv(places);
   }
 
@@ -232,18 +263,34 @@ interface Place {
   readonly addresses: readonly string[];
 }
 
-function placesOf(
-  endpoints: readonly EndpointRecord[],
-  base: string,
-  isWanted: (port: PortRecord) => boolean,
-): readonly Place[] & Place[] {
+/** Ports by their name and protocol. Endpoints of one slice share their list, which may have thousands. */
+const portsByKey = new WeakMap<readonly PortRecord[], ReadonlyMap<string, readonly PortRecord[]>>();
+/** Stands for the ports of all names. */
+const anyPort = '';
+
+function portKey({ name, protocol }: Pick<PortRecord, 'name' | 'protocol'>): string {
+  return `${name} ${protocol}`;
+}
+
+function portsOf(ports: readonly PortRecord[], wanted: string): readonly PortRecord[] {
+  if (wanted === anyPort) return ports;
+  const known = portsByKey.get(ports) ?? Map.groupBy(ports, portKey);
+  portsByKey.set(ports, known);
+  return known.get(wanted) ?? [];
+}
+
+/** The places of the wanted ports, as many as an answer can have. */
+function placesOf(endpoints: readonly EndpointRecord[], base: string, wanted: string): readonly Place[] & Place[] {
   const found = new Map<string, { target: string; port: number; addresses: string[] }>();
+  let looked = 0;
   for (const { hostname, address, ports } of endpoints) {
-    for (const { port } of ports.filter(isWanted)) {
+    for (const { port } of portsOf(ports, wanted)) {
+      if (++looked > mostLooked) return [...found.values()];
       const key = `${hostname} ${port}`;
       const known = found.get(key);
-      if (known === undefined) found.set(key, { target: `${hostname}.${base}`, port, addresses: [address] });
-      else known.addresses.push(address);
+      if (known !== undefined) known.addresses.push(address);
+      else if (found.size < mostRecords) found.set(key, { target: `${hostname}.${base}`, port, addresses: [address] });
+      else return [...found.values()];
     }
   }
   return [...found.values()];

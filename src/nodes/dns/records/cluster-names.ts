@@ -6,8 +6,8 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import type { EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
 import {
+  type EndpointRecord,
   endpointsOf,
-  type NamedSlice,
   recordAddressesOf,
   type ServiceRecords,
   serviceRecords,
@@ -27,16 +27,21 @@ export interface NameSource {
 
 interface KeptSlice {
   readonly service: string;
-  readonly slice: NamedSlice;
-  readonly addresses: readonly string[];
+  /** By their address. */
+  readonly endpoints: ReadonlyMap<string, readonly EndpointRecord[]>;
 }
+
+/** The most names of one address. Many services can lead to one endpoint, and each is looked at for each question. */
+const mostNamesAt = 256;
 
 /** The API objects from which names are made, as far as names depend on them. */
 export class ClusterNames implements NameSource {
   private readonly services = new Map<string, { readonly name: string; readonly service: Service }>();
   private readonly byName = new Map<string, Service>();
+  /** Names of the services without an address. */
+  private readonly headless = new Set<string>();
   private readonly slices = new Map<string, KeptSlice>();
-  private readonly slicesOf = new Map<string, Map<string, NamedSlice>>();
+  private readonly slicesOf = new Map<string, Map<string, readonly EndpointRecord[]>>();
   private readonly namespaces = new Map<string, string>();
   private readonly namespaceNames = new Set<string>();
   private readonly pods = new Map<string, readonly string[]>();
@@ -70,7 +75,10 @@ export class ClusterNames implements NameSource {
     const kept = { metadata: { name, namespace }, spec: service.spec } as Service;
     this.services.set(uid, { name: full, service: kept });
     this.byName.set(full, kept);
-    for (const address of recordAddressesOf(service.spec)) addTo(this.atAddress, address, full);
+    const addresses = recordAddressesOf(service.spec);
+    for (const address of addresses) addTo(this.atAddress, address, full);
+    if (addresses.length === 0 && service.spec?.type !== 'ExternalName') this.headless.add(full);
+    else this.headless.delete(full);
     this.changed(full);
   }
 
@@ -80,7 +88,10 @@ export class ClusterNames implements NameSource {
     this.services.delete(uid);
     for (const address of recordAddressesOf(found.service.spec)) removeFrom(this.atAddress, address, found.name);
     // Another object of the same name may exist by now.
-    if (this.byName.get(found.name) === found.service) this.byName.delete(found.name);
+    if (this.byName.get(found.name) === found.service) {
+      this.byName.delete(found.name);
+      this.headless.delete(found.name);
+    }
     this.changed(found.name);
   }
 
@@ -90,20 +101,12 @@ export class ClusterNames implements NameSource {
     const name = metadata.labels?.[this.serviceLabel] ?? '';
     if (name === '') return;
     const service = `${metadata.namespace ?? ''}/${name}`;
-    const slice: NamedSlice = {
-      addressType,
-      ports,
-      endpoints: (endpoints ?? []).map(({ addresses, conditions, hostname }) => ({
-        addresses,
-        conditions: { ready: conditions?.ready },
-        hostname,
-      })) as NamedSlice['endpoints'],
-    };
-    const addresses = endpointsOf([slice]).map(({ address }) => address);
-    this.slices.set(uid, { service, slice, addresses });
-    for (const address of addresses) addTo(this.slicesAt, address, uid);
-    const others = this.slicesOf.get(service) ?? new Map<string, NamedSlice>();
-    this.slicesOf.set(service, others.set(uid, slice));
+    const own = endpointsOf({ endpoints, ports, addressType });
+    const kept = Map.groupBy(own, ({ address }) => address);
+    this.slices.set(uid, { service, endpoints: kept });
+    for (const address of kept.keys()) addTo(this.slicesAt, address, uid);
+    const others = this.slicesOf.get(service) ?? new Map<string, readonly EndpointRecord[]>();
+    this.slicesOf.set(service, others.set(uid, own));
     this.changed(service);
   }
 
@@ -111,7 +114,7 @@ export class ClusterNames implements NameSource {
     const found = this.slices.get(uid);
     if (found === undefined) return;
     this.slices.delete(uid);
-    for (const address of found.addresses) removeFrom(this.slicesAt, address, uid);
+    for (const address of found.endpoints.keys()) removeFrom(this.slicesAt, address, uid);
     const others = this.slicesOf.get(found.service);
     others?.delete(uid);
     if (others?.size === 0) this.slicesOf.delete(found.service);
@@ -171,16 +174,18 @@ export class ClusterNames implements NameSource {
   }
 
   endpointsAt(address: string): readonly { readonly service: string; readonly hostname: string }[] {
-    const services = new Set([...(this.slicesAt.get(address) ?? [])].map((uid) => this.slices.get(uid)?.service ?? ''));
-    const found = [...services].flatMap((service) => {
-      const records = this.recordsOf(service);
-      if (records?.kind !== 'headless') return [];
-      const own = records.endpoints.filter((endpoint) => endpoint.address === address);
-      return own.map(({ hostname, isNamed }) => ({ service, hostname, isNamed }));
-    });
+    const found = new Map<string, { service: string; hostname: string; isNamed: boolean }>();
+    for (const uid of this.slicesAt.get(address) ?? []) {
+      if (found.size >= mostNamesAt) break;
+      const { service = '', endpoints } = this.slices.get(uid) ?? {};
+      if (!this.headless.has(service)) continue;
+      for (const { hostname, isNamed } of endpoints?.get(address) ?? [])
+        found.set(`${service} ${hostname}`, { service, hostname, isNamed });
+    }
     // Configured names are preferred to those made from addresses.
-    const named = found.filter(({ isNamed }) => isNamed);
-    return named.length > 0 ? named : found;
+    const all = [...found.values()];
+    const named = all.filter(({ isNamed }) => isNamed);
+    return named.length > 0 ? named : all;
   }
 
   hasPod(namespace: string, address: string): boolean {

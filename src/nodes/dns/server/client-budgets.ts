@@ -9,6 +9,9 @@ export interface ClientBudgetsOptions {
   readonly elapsed: () => number;
 }
 
+/** So many bytes of an answer cost as much as a query. */
+const bytesOfQuery = 512;
+
 /** Limits the queries of each client, so that a client that sends too many harms only itself. */
 export class ClientBudgets {
   private readonly budgets = new Map<string, TokenBucket>();
@@ -17,8 +20,18 @@ export class ClientBudgets {
 
   /** Counts a query of a client. @returns whether it may be answered */
   take(client: string): boolean {
-    const { perSecond, mostClients, elapsed } = this.options;
-    if (perSecond === 0) return true;
+    return this.budgetOf(client)?.tryTake(this.options.elapsed()) ?? true;
+  }
+
+  /** Counts a long answer to a client as further queries. */
+  answered(client: string, bytes: number): void {
+    const further = Math.floor(bytes / bytesOfQuery);
+    if (further > 0) this.budgetOf(client)?.spend(this.options.elapsed(), further);
+  }
+
+  private budgetOf(client: string): TokenBucket | undefined {
+    const { perSecond, mostClients } = this.options;
+    if (perSecond === 0) return undefined;
     let budget = this.budgets.get(client);
     if (budget === undefined) {
       // The clients seen first are dropped: their budgets are most likely full.
@@ -26,6 +39,6 @@ export class ClientBudgets {
       budget = new TokenBucket(perSecond, perSecond);
       this.budgets.set(client, budget);
     }
-    return budget.tryTake(elapsed());
+    return budget;
   }
 }

@@ -20,9 +20,17 @@ export function isTruncated(message: Buffer): boolean {
   return (message.readUInt16BE(2) & 0x0200) !== 0;
 }
 
+/** The most records of a message that are read: each name may refer to thousands of others. */
+const mostRecords = 512;
+
+function recordCount(message: Buffer): number {
+  return [6, 8, 10].reduce((sum, offset) => sum + message.readUInt16BE(offset), 0);
+}
+
 /** Records of the wanted type and the aliases that lead to them, or how long nothing may be kept. Never throws. */
 export function readForeignAnswer(message: Buffer, type: number): ForeignAnswer {
   try {
+    if (recordCount(message) > mostRecords || message.readUInt16BE(4) > 1) return noForeignAnswer;
     const { answers, authorities } = packet.decode(message);
     const code = codeName(message.readUInt16BE(2) & 15);
     if (code !== 'NOERROR' && code !== 'NXDOMAIN') return noForeignAnswer;

@@ -17,7 +17,7 @@ import {
   plainBytes,
 } from '../wire/answer.js';
 import { codeName, internetClass, type ResponseCode, responseCodes, typeName } from '../wire/codes.js';
-import { type Query, readQuery } from '../wire/query.js';
+import { headerBytes, type Query, readQuery } from '../wire/query.js';
 import { type ForeignAnswer, foreignQuery, isTruncated, noForeignAnswer, readForeignAnswer } from './foreign-answer.js';
 
 export interface QueryHandlerDependencies {
@@ -47,14 +47,19 @@ interface Answered {
   readonly plugin: string;
 }
 
+/** A record of an IPv4 address, whose name is a reference. */
+const leastRecordBytes = 16;
 /** The longest chain of aliases. */
 const mostAliases = 8;
 const zoneTransfers: readonly number[] = [251, 252];
 const seconds = 1000;
+/** At most one fault is logged in this time; metrics count all of them. */
+const reportMs = 10_000;
 
 /** Answers queries of both protocols. */
 export class QueryHandler {
   private readonly bootedAt: number;
+  private nextReport = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly dependencies: QueryHandlerDependencies) {
     this.bootedAt = Math.floor(dependencies.timers.now() / seconds);
@@ -95,7 +100,8 @@ export class QueryHandler {
     if (found.kind === 'elsewhere') return this.forward(query, message, source);
     // Before all names are known, no client may learn that a name does not exist.
     if (!isReady()) return this.own(query, source, answerOf('SERVFAIL'), zone.domain);
-    if (found.kind === 'answer') return this.own(query, source, this.mixed(found.answer), zone.domain);
+    if (found.kind === 'answer')
+      return this.own(query, source, this.mixed(found.answer, limitOf(query, source.transport)), zone.domain);
     return this.follow(query, found.alias, found.target, source).then((answer) =>
       this.own(query, source, answer, zone.domain),
     );
@@ -113,12 +119,22 @@ export class QueryHandler {
     try {
       const answer = kept ?? (await forwarder.forward(query, message, client, transport));
       const plugin = kept === undefined ? 'forward' : 'cache';
+      // Nobody may make this server send others more than they asked for.
+      if (answer.length > limitOf(query, transport)) return this.shortened(query, answer, plugin);
       return { message: answer, code: answer.readUInt16BE(2) & 15, zone: '.', plugin };
     } catch (error) {
       const code = error instanceof TooManyQueries ? 'REFUSED' : 'SERVFAIL';
       this.dependencies.logger.debug('a query could not be passed on', { error: errorText(error) });
       return this.own(query, source, answerOf(code), '.', 'forward');
     }
+  }
+
+  /** An answer of another server without its records: the client asks again over TCP. */
+  private shortened(query: Query, answer: Buffer, plugin: string): Answered {
+    const message = Buffer.concat([answer.subarray(0, headerBytes), query.question]);
+    message.writeUInt16BE(message.readUInt16BE(2) | 0x0200, 2);
+    for (const [index, count] of [1, 0, 0, 0].entries()) message.writeUInt16BE(count, 4 + 2 * index);
+    return { message, code: answer.readUInt16BE(2) & 15, zone: '.', plugin };
   }
 
   /** The records of an alias's target, in the cluster or elsewhere. */
@@ -162,14 +178,18 @@ export class QueryHandler {
     return noForeignAnswer;
   }
 
-  /** Puts addresses into random order, so that clients which take the first one use all of them. */
-  private mixed(answer: Answer): Answer {
+  /**
+   * Puts addresses into random order, so that clients which take the first one use all of them: as many as fit into the
+   * message, taken from all.
+   */
+  private mixed(answer: Answer, limit: number): Answer {
     const { answers } = answer;
     if (answers.length < 2) return answer;
     const mixed = [...answers];
-    for (let last = mixed.length - 1; last > 0; last--) {
-      const other = Math.floor(this.dependencies.random() * (last + 1));
-      [mixed[last], mixed[other]] = [mixed[other] as NameRecord, mixed[last] as NameRecord];
+    const most = Math.min(mixed.length - 1, Math.ceil(limit / leastRecordBytes));
+    for (let at = 0; at < most; at++) {
+      const other = at + Math.floor(this.dependencies.random() * (mixed.length - at));
+      [mixed[at], mixed[other]] = [mixed[other] as NameRecord, mixed[at] as NameRecord];
     }
     return { ...answer, answers: mixed };
   }
@@ -180,9 +200,14 @@ export class QueryHandler {
   }
 
   private fault(query: Query, source: QuerySource, error: unknown): Answered {
-    const { metrics, logger } = this.dependencies;
+    const { metrics, logger, timers } = this.dependencies;
     metrics.panics.inc();
-    logger.error('a query could not be answered', { name: query.labels.join('.'), error: errorText(error) });
+    // A client may ask for the same name thousands of times a second.
+    const now = timers.elapsed();
+    if (now >= this.nextReport) {
+      this.nextReport = now + reportMs;
+      logger.error('a query could not be answered', { name: query.labels.join('.'), error: errorText(error) });
+    }
     return this.own(query, source, answerOf('SERVFAIL'), '.');
   }
 

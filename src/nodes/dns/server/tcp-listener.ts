@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { withLength } from '../forward/exchange.js';
+import { MessagePieces } from './message-pieces.js';
 import type { MessageHandler } from './udp-listener.js';
 
 export interface TcpLimits {
@@ -8,7 +9,7 @@ export interface TcpLimits {
   readonly mostConnections: number;
   /** The most connections of one client. */
   readonly mostOfClient: number;
-  /** A connection is closed after this time without data. */
+  /** A connection is closed after this time without a whole query. */
   readonly idleMs: number;
 }
 
@@ -19,7 +20,8 @@ const mostUnreadBytes = 512 * 1024;
 
 /** Serves queries over TCP at one address. */
 export class TcpListener {
-  private readonly sockets = new Set<Socket>();
+  /** The connections with their clients. The one that has been without a query for longest is the first. */
+  private readonly sockets = new Map<Socket, string>();
   private readonly clients = new Map<string, number>();
 
   private constructor(
@@ -42,7 +44,7 @@ export class TcpListener {
   async stop(): Promise<void> {
     const closed = once(this.server, 'close');
     this.server.close();
-    for (const socket of this.sockets) socket.destroy();
+    for (const socket of this.sockets.keys()) socket.destroy();
     await closed;
   }
 
@@ -50,32 +52,49 @@ export class TcpListener {
     const client = plainAddress(socket.remoteAddress ?? '');
     const own = this.clients.get(client) ?? 0;
     socket.on('error', () => socket.destroy());
-    if (this.sockets.size >= this.limits.mostConnections || own >= this.limits.mostOfClient) {
+    if (own >= this.limits.mostOfClient) {
       socket.destroy();
       return;
     }
-    this.sockets.add(socket);
+    // Connections that ask nothing must not keep others out.
+    const [idlest] = this.sockets.keys();
+    if (this.sockets.size >= this.limits.mostConnections && idlest !== undefined) {
+      this.leave(idlest);
+      idlest.destroy();
+    }
+    this.sockets.set(socket, client);
     this.clients.set(client, own + 1);
+    const idle = setTimeout(() => socket.destroy(), this.limits.idleMs);
     socket.once('close', () => {
-      this.sockets.delete(socket);
-      const left = (this.clients.get(client) ?? 1) - 1;
-      if (left === 0) this.clients.delete(client);
-      else this.clients.set(client, left);
+      clearTimeout(idle);
+      this.leave(socket);
     });
-    socket.setTimeout(this.limits.idleMs, () => socket.destroy());
-    void this.serve(socket, client).catch(() => socket.destroy());
+    void this.serve(socket, client, idle).catch(() => socket.destroy());
   }
 
-  private async serve(socket: Socket, client: string): Promise<void> {
-    let rest: Buffer = Buffer.alloc(0);
+  private leave(socket: Socket): void {
+    const client = this.sockets.get(socket);
+    if (client === undefined) return;
+    this.sockets.delete(socket);
+    const left = (this.clients.get(client) ?? 1) - 1;
+    if (left === 0) this.clients.delete(client);
+    else this.clients.set(client, left);
+  }
+
+  /** @param idle ends the connection unless it is refreshed */
+  private async serve(socket: Socket, client: string, idle: NodeJS.Timeout): Promise<void> {
+    const messages = new MessagePieces();
     const underWay = new Set<Promise<void>>();
     for await (const chunk of socket as AsyncIterable<Buffer>) {
-      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
-        const end = 2 + rest.readUInt16BE(0);
-        const work = this.answer(socket, rest.subarray(2, end), client).finally(() => underWay.delete(work));
+      messages.add(chunk);
+      for (let message = messages.take(); message !== undefined; message = messages.take()) {
+        if (this.sockets.delete(socket)) this.sockets.set(socket, client);
+        idle.refresh();
+        const work = this.answer(socket, message, client).finally(() => {
+          idle.refresh();
+          underWay.delete(work);
+        });
         underWay.add(work);
-        rest = rest.subarray(end);
         if (underWay.size >= mostAtOnce) await Promise.race(underWay);
         if (socket.destroyed) return;
       }

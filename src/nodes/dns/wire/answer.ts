@@ -67,6 +67,8 @@ class MessageWriter {
   private length: number;
   /** The offset of each name in the message, by its text in lower case. */
   private readonly places = new Map<string, number>();
+  /** The name of the record before, and where the message has it. */
+  private before: { readonly name: string; readonly place: number | undefined } | undefined;
 
   constructor(
     private readonly question: Buffer,
@@ -106,8 +108,10 @@ class MessageWriter {
   }
 
   private add({ name, type, ttl, data }: NameRecord): boolean {
-    const owner = this.ownerOf(name);
-    const fixed = Buffer.alloc(8);
+    // Thousands of records may have one name.
+    const isSame = name === this.before?.name && this.before.place !== undefined;
+    const owner = isSame ? { bytes: referenceTo(this.before?.place ?? 0), ends: [] } : this.ownerOf(name);
+    const fixed = Buffer.allocUnsafe(8);
     fixed.writeUInt16BE(typeNumber(type), 0);
     fixed.writeUInt16BE(internetClass, 2);
     fixed.writeUInt32BE(ttl, 4);
@@ -117,6 +121,7 @@ class MessageWriter {
     this.remember(owner.ends, this.length);
     this.parts.push(owner.bytes, fixed, content);
     this.length += size;
+    if (!isSame) this.before = { name, place: this.places.get(name.toLowerCase()) };
     return true;
   }
 

@@ -6,7 +6,6 @@ export interface Extensions {
   readonly size: number;
   readonly version: number;
   readonly wantsSignatures: boolean;
-  readonly hasOptions: boolean;
 }
 
 /** A parsed query. */
@@ -21,6 +20,8 @@ export interface Query {
   /** The question with its original bytes. */
   readonly question: Buffer;
   readonly extensions: Extensions | undefined;
+  /** Whether the message has nothing but what the fields above say, so that equal fields mean equal answers. */
+  readonly isPlain: boolean;
 }
 
 /** A message that can't be answered as a query: `drop` gets no response, `malformed` gets an error. */
@@ -39,14 +40,21 @@ export function readQuery(message: Buffer): Query | QueryProblem {
   const operation = (flags >> 11) & 15;
   const counts = [4, 6, 8, 10].map((offset) => message.readUInt16BE(offset)) as [number, number, number, number];
   if (operation !== 0) {
-    const nothing = { labels: [], type: 0, recordClass: 0, question: Buffer.alloc(0), extensions: undefined };
+    const nothing = {
+      labels: [],
+      type: 0,
+      recordClass: 0,
+      question: Buffer.alloc(0),
+      extensions: undefined,
+      isPlain: false,
+    };
     return { id: message.readUInt16BE(0), flags, operation, ...nothing };
   }
   if (counts[0] !== 1 || counts[1] !== 0 || counts[2] !== 0 || counts[3] > mostAdditionals) return 'malformed';
   const name = readName(message, headerBytes);
   if (name === undefined || name.end + 4 > message.length) return 'malformed';
-  const extensions = readExtensions(message, name.end + 4, counts[3]);
-  if (extensions === 'malformed') return 'malformed';
+  const rest = readExtensions(message, name.end + 4, counts[3]);
+  if (rest === 'malformed') return 'malformed';
   return {
     id: message.readUInt16BE(0),
     flags,
@@ -55,7 +63,7 @@ export function readQuery(message: Buffer): Query | QueryProblem {
     type: message.readUInt16BE(name.end),
     recordClass: message.readUInt16BE(name.end + 2),
     question: message.subarray(headerBytes, name.end + 4),
-    extensions,
+    ...rest,
   };
 }
 
@@ -79,8 +87,13 @@ function readName(message: Buffer, start: number): Name | undefined {
   }
 }
 
-function readExtensions(message: Buffer, start: number, count: number): Extensions | undefined | 'malformed' {
+function readExtensions(
+  message: Buffer,
+  start: number,
+  count: number,
+): Pick<Query, 'extensions' | 'isPlain'> | 'malformed' {
   let offset = start;
+  let isPlain = true;
   let found: Extensions | undefined;
   for (let index = 0; index < count; index++) {
     const name = readName(message, offset);
@@ -93,9 +106,10 @@ function readExtensions(message: Buffer, start: number, count: number): Extensio
       const size = message.readUInt16BE(end + 2);
       const version = message.readUInt8(end + 5);
       const wantsSignatures = (message.readUInt8(end + 6) & 0x80) !== 0;
-      found = { size, version, wantsSignatures, hasOptions: length > 0 };
-    }
+      found = { size, version, wantsSignatures };
+      if (length > 0) isPlain = false;
+    } else isPlain = false;
     offset = end + 10 + length;
   }
-  return found;
+  return { extensions: found, isPlain: isPlain && offset === message.length };
 }
