@@ -204,6 +204,24 @@ describe('queries', () => {
     assert.equal(pods.status, 400);
     assert.equal(pods.body.message, 'field label not supported: data');
   });
+
+  it('are refused for the form of selectors, then for what cannot be combined, then for the fields of the kind', async () => {
+    const pods = `/api/v1/namespaces/${ns}/pods`;
+    const rows: readonly (readonly [method: string, query: string, expected: RegExp])[] = [
+      ['GET', 'fieldSelector=a,b%3D&resourceVersionMatch=Exact', /^invalid selector: 'a,b='/],
+      ['GET', 'fieldSelector=data%3Dx&resourceVersionMatch=Exact', /^ListOptions\.\S+ "" is invalid: /],
+      ['GET', 'fieldSelector=data%3Dx&resourceVersion=x1', /^field label not supported: data$/],
+      ['GET', 'watch=true&fieldSelector=a,b%3D&resourceVersionMatch=Exact', /^invalid selector: 'a,b='/],
+      ['GET', 'watch=true&fieldSelector=data%3Dx&resourceVersionMatch=Exact', /^ListOptions\.\S+ "" is invalid: /],
+      ['GET', 'watch=true&fieldSelector=data%3Dx&resourceVersion=x1', /^field label not supported: data$/],
+      ['DELETE', 'fieldSelector=data%3Dx&resourceVersionMatch=Exact', /^ListOptions\.\S+ "" is invalid: /],
+    ];
+    for (const [method, query, expected] of rows) {
+      const { status, body } = await client.send(method, `${pods}?${query}`);
+      assert.ok(status === 400 || status === 422, `${query}: ${status}`);
+      assert.match(body.message, expected, `${method} ${query}`);
+    }
+  });
 });
 
 describe('apply of a missing object', () => {
@@ -284,6 +302,22 @@ describe('patches', () => {
     ] as const) {
       const refused = await patch(media, body);
       assert.deepEqual([refused.status, refused.body.message], [400, message]);
+    }
+  });
+
+  it('of an object that is not there are refused for that, unless the body is no JSON', async () => {
+    for (const media of ['json-patch+json', 'merge-patch+json', 'strategic-merge-patch+json']) {
+      for (const [raw, status] of [
+        ['{', 400],
+        ['[1]', 404],
+        ['"x"', 404],
+        ['true', 404],
+        ['null', 404],
+        ['{}', 404],
+      ] as const) {
+        const answer = await client.send('PATCH', `${configMaps}/absent`, { raw, contentType: `application/${media}` });
+        assert.equal(answer.status, status, `${media} ${raw}: ${answer.text}`);
+      }
     }
   });
 

@@ -6,7 +6,13 @@ import { decode, type KindType } from '../../src/base/machinery/schema/index.js'
 import { decodeEnvelope } from '../../src/base/machinery/schema/protobuf/index.js';
 import { groupName, vendorNames } from '../../src/base/machinery/vendor.js';
 import { listKind } from '../../src/objects/apis/meta/v1/list-kind.types.js';
-import { decodeObject, encodeObject, ProtobufClient } from '../e2e/support/protobuf-client.js';
+import {
+  type BytesRequest,
+  type BytesResponse,
+  decodeObject,
+  encodeObject,
+  ProtobufClient,
+} from '../e2e/support/protobuf-client.js';
 import { declaredTypes } from '../support/declared-types.js';
 import type { Json } from './document-schemas.js';
 
@@ -20,6 +26,8 @@ export interface Answer {
   readonly warning: string | undefined;
   /** The decoded body in any form; undefined for another form, or none. */
   readonly value: Json;
+  /** The events of a watch: those of a stream of JSON are decoded, those of other forms are left out. */
+  readonly events: readonly Json[] | undefined;
   readonly text: string;
 }
 
@@ -28,6 +36,9 @@ export interface Sent {
   readonly contentType?: string;
   readonly body?: Json;
 }
+
+/** No answer to a request of this check may take longer, in milliseconds: one that never ends must be named. */
+const answerLimit = 60_000;
 
 /** Speaks every form that the documents name, for requests and answers. */
 export class DocumentClient {
@@ -56,25 +67,33 @@ export class DocumentClient {
     const { body, contentType = 'application/json' } = sent;
     const bytes = body === undefined ? undefined : this.encode(contentType, body);
     const request = { accept, ...(bytes === undefined ? {} : { body: bytes, contentType }) };
-    return this.read(await this.plain.send(method, path, request));
+    return this.read(await ended(this.plain, method, path, request));
   }
 
   /** The same request by a sender whose token is not known. */
   async sendAsStranger(method: string, path: string): Promise<Answer> {
-    return this.read(await this.stranger.send(method, path, { accept: 'application/json' }));
+    return this.read(await ended(this.stranger, method, path, { accept: 'application/json' }));
   }
 
-  private read(answer: Awaited<ReturnType<ProtobufClient['send']>>): Answer {
+  private read(answer: BytesResponse): Answer {
     const { status, headers, bytes } = answer;
     const mediaType = (headers['content-type'] ?? '').replace(/;\s*charset=[^;]*/, '').replaceAll(' ', '');
     const text = bytes.toString('utf8');
     const warning = headers.warning as string | undefined;
-    return { status, mediaType, warning, text, value: this.decode(mediaType, bytes, text) };
+    const events = eventsOf(mediaType, text);
+    return {
+      status,
+      mediaType,
+      warning,
+      text,
+      events,
+      value: events ? undefined : this.decode(mediaType, bytes, text),
+    };
   }
 
   private decode(mediaType: string, bytes: Buffer, text: string): Json {
     if (mediaType === 'application/yaml') return parse(text, { version: '1.1' });
-    if (mediaType === 'application/json' && !isStream(text)) return JSON.parse(text);
+    if (mediaType === 'application/json') return JSON.parse(text);
     if (mediaType === 'application/cbor') return JSON.parse(JSON.stringify(decodeCbor(bytes)));
     if (mediaType !== names.protobufMediaTypes[0]) return undefined;
     const envelope = decodeEnvelope(bytes);
@@ -98,11 +117,33 @@ export class DocumentClient {
   }
 }
 
+/** @throws Error that names the request, when its answer has not ended in time */
+async function ended(
+  client: ProtobufClient,
+  method: string,
+  path: string,
+  request: BytesRequest,
+): Promise<BytesResponse> {
+  const signal = AbortSignal.timeout(answerLimit);
+  try {
+    return await client.send(method, path, { ...request, signal });
+  } catch (error) {
+    const why = signal.aborted ? `its answer has not ended after ${answerLimit / 1000} s` : String(error);
+    throw new Error(`${method} ${path} as ${request.accept}: ${why}`, { cause: error });
+  }
+}
+
 function keyOf({ kind: { group, version, kind: name } }: KindType): string {
   return `${formatApiVersion({ group: groupName(group, names), version })} ${name}`;
 }
 
-/** Whether a text is a series of JSON values, as a watch writes them. */
-function isStream(text: string): boolean {
-  return text === '' || /^\{"type":"[A-Z]+","object":/.test(text);
+/** The events of a series of JSON values, as a watch writes them; none of other streams; undefined for one value. */
+function eventsOf(mediaType: string, text: string): readonly Json[] | undefined {
+  if (/-seq$|;stream=/.test(mediaType) && !mediaType.startsWith('application/json')) return [];
+  if (!mediaType.startsWith('application/json')) return undefined;
+  if (text !== '' && !/^\{"type":"[A-Z]+","object":/.test(text)) return undefined;
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
 }

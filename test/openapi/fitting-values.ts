@@ -5,6 +5,8 @@ import { type DocumentSchemas, type Json, nameOfReference } from './document-sch
 const knownForms: readonly (readonly [ending: string, values: readonly unknown[]])[] = [
   ['.Quantity', ['1', '250m', '64Mi']],
   ['.IntOrString', [1, 80, '50%', 'web']],
+  // Of the same format as other times; JSON needs the six digits.
+  ['.MicroTime', ['2030-01-01T00:00:00.000000Z', '1999-12-31T23:59:59.123456Z']],
   ['.Duration', ['30s', '1h0m0s']],
   ['.RawExtension', [{ a: 1 }]],
   ['.FieldsV1', [{ 'f:a': {} }]],

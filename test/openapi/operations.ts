@@ -141,7 +141,7 @@ function answersWithAnother({ method, document }: Operation, value: Json, descri
 /** The differences between an answer and the description of the operation in both documents. */
 export function answerFaults(operation: Operation, answer: Answer, swagger: ApiDocument): string[] {
   const { v3, v2, document } = operation;
-  const { status, mediaType, value, text } = answer;
+  const { status, mediaType, value, text, events } = answer;
   const shown = () => text.slice(0, 300);
   if (status >= 500) return [`${status} ${shown()}`];
   if (status < 400 && (v3.responses[status] === undefined || v2.responses[status] === undefined)) {
@@ -154,6 +154,10 @@ export function answerFaults(operation: Operation, answer: Answer, swagger: ApiD
   const schema2 = (v2.responses[status] ?? v2.responses.default).schema;
   const own = status < 300 ? answersWithAnother(operation, value, content.schema) : undefined;
   if (own !== undefined) return document.schemas.faults(own, value).map((fault) => `${status} ${mediaType}: ${fault}`);
+  if (events !== undefined) {
+    const faults = events.flatMap((event) => document.schemas.faults(content.schema, event));
+    return faults.map((fault) => `${status} event: ${fault}`);
+  }
   return [
     ...document.schemas.faults(content.schema, value).map((fault) => `${status} v3 ${mediaType}: ${fault}`),
     ...swagger.schemas.faults(schema2, value).map((fault) => `${status} v2 ${mediaType}: ${fault}`),

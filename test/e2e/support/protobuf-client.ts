@@ -26,6 +26,8 @@ export interface BytesRequest {
   readonly contentType?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Ends the request, and the reading of its answer, with an error. */
+  readonly signal?: AbortSignal;
 }
 
 /** A client that sends and reads bytes, by default protobuf. */
@@ -74,7 +76,8 @@ export class ProtobufClient {
       headers['content-length'] = String(options.body.length);
     }
     return new Promise((resolve, reject) => {
-      const request = httpsRequest(`${this.url}${path}`, { method, headers, ca: this.ca }, resolve);
+      const { signal } = options;
+      const request = httpsRequest(`${this.url}${path}`, { method, headers, ca: this.ca, signal }, resolve);
       request.on('error', reject);
       request.end(options.body);
     });

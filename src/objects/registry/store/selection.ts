@@ -37,23 +37,30 @@ export interface Selection extends SelectionPredicate {
   readonly isOfConverted: boolean;
 }
 
-/**
- * Parses the selectors of a query. 400 for a string that is not a selector and for fields that the kind can't be
- * selected by. A selector is never ignored.
- */
-export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
-  const { definition } = resource;
+/** The selectors of a query, well-formed, whatever the kind can be selected by. */
+export interface Selectors {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+}
+
+/** Parses the selectors of a query. 400 for a string that is not a selector. A selector is never ignored. */
+export function parseSelectors(query: URLSearchParams): Selectors {
   const labelText = query.get('labelSelector') ?? '';
   const fieldText = query.get('fieldSelector') ?? '';
-  let labels: LabelSelector = everything;
-  let fields: FieldSelector = everyField;
   try {
-    if (labelText !== '') labels = parseLabelSelector(labelText);
-    if (fieldText !== '') fields = parseFieldSelector(fieldText);
+    return {
+      labels: labelText === '' ? everything : parseLabelSelector(labelText),
+      fields: fieldText === '' ? everyField : parseFieldSelector(fieldText),
+    };
   } catch (error) {
     if (error instanceof SelectorError) throw badRequestError(error.message, error);
     throw error;
   }
+}
+
+/** What the selectors select of a kind. 400 for fields that it can't be selected by. */
+export function selectionOf(resource: ServedResource, { labels, fields }: Selectors): Selection {
+  const { definition } = resource;
   const { selectableFieldNames: ownFields } = definition;
   for (const { field } of fields.requirements) {
     const isHidden = definition.hidesNamespace === true && field === 'metadata.namespace';
@@ -72,6 +79,11 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
     name: fields.requiresExact('metadata.name'),
     isOfConverted: selectsByContent(labels, fields) && !isStoredAsServed(resource),
   };
+}
+
+/** Both at once, for callers without rules of their own that come between {@link parseSelectors} and {@link selectionOf}. */
+export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
+  return selectionOf(resource, parseSelectors(query));
 }
 
 /** The part of a selection that the storage can apply; undefined: it returns all objects. */

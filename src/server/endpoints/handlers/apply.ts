@@ -74,6 +74,12 @@ async function appliedView(
   return { ...next, metadata: { ...shown.metadata, uid, resourceVersion, managedFields } as ApiObject['metadata'] };
 }
 
+/** How the message about invalid YAML begins, which differs for a body that begins as JSON does. */
+function yamlFault(body: Buffer): string {
+  const isJson = /^\s*\{/.test(body.toString('latin1', 0, 256));
+  return isJson ? 'error decoding patch: error converting YAML to JSON' : 'error encoding patch';
+}
+
 function parseConfig(
   { request, options }: WritePipeline,
   body: Buffer,
@@ -87,7 +93,7 @@ function parseConfig(
     if (format === 'yaml') config ??= {};
   } catch (error) {
     if (error instanceof SyntaxError) {
-      throw badRequestError(`${format === 'yaml' ? 'error encoding patch' : fault}: ${error.message}`, error);
+      throw badRequestError(`${format === 'yaml' ? yamlFault(body) : fault}: ${error.message}`, error);
     }
     throw error;
   }

@@ -3,7 +3,7 @@ import { noteWait } from '../../../base/machinery/request-context.js';
 import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { ComputedResource } from '../../../objects/registry/resource-definition.js';
 import { encodeForStorage } from '../../../objects/registry/store/object-codec.js';
-import { fieldsOf, parseSelection } from '../../../objects/registry/store/selection.js';
+import { fieldsOf, parseSelectors, selectionOf } from '../../../objects/registry/store/selection.js';
 import { selects } from '../../../storage/selection-predicate.js';
 import { negotiateList, negotiateObject } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
@@ -23,8 +23,9 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
   context.canMove = false;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);
   // A read of one object has no selectors.
-  const selection = verb === 'get' ? undefined : parseSelection(resource, context.query);
+  const selectors = verb === 'get' ? undefined : parseSelectors(context.query);
   if (verb === 'list') checkListParameters(request);
+  const selection = selectors && selectionOf(resource, selectors);
   const isInScope = ({ metadata }: ApiObject) =>
     !definition.namespaced || !namespace || metadata.namespace === namespace;
   const wants = (object: ApiObject) => {

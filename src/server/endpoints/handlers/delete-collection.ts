@@ -4,7 +4,7 @@ import { invalidError, type Status, StatusError, timeoutError } from '../../../b
 import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { collectionFaults } from '../../../objects/registry/metadata/checked-delete-options.js';
 import { remoteConversionOf, showsDeletedCollection } from '../../../objects/registry/resource-definition.js';
-import { parseSelection, strictSelection } from '../../../objects/registry/store/selection.js';
+import { parseSelectors, selectionOf, strictSelection } from '../../../objects/registry/store/selection.js';
 import type { AcceptedType } from '../negotiation/accept.js';
 import { checkForm, negotiateList } from '../negotiation/answer-form.js';
 import { checkNumbers, parseListOptions } from '../negotiation/list-options.js';
@@ -43,8 +43,9 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const response = shows ? new DeletedList(request, accepted) : undefined;
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
-  const selection = strictSelection(resource, parseSelection(resource, context.query));
+  const selectors = parseSelectors(context.query);
   checkListRules(context.query, services.names);
+  const selection = strictSelection(resource, selectionOf(resource, selectors));
   const options = await readOptions(request);
   const list = parseListOptions(context, services, listScope(request));
   const faults = collectionFaults(options);

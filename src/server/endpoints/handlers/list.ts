@@ -5,12 +5,13 @@ import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { type ItemText, listItemText, storedForm } from '../../../objects/registry/store/object-codec.js';
-import { parseSelection } from '../../../objects/registry/store/selection.js';
+import { parseSelectors, selectionOf } from '../../../objects/registry/store/selection.js';
 import type { StoredObject } from '../../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { negotiateList } from '../negotiation/answer-form.js';
 import { BlockText } from '../negotiation/block-text.js';
 import { checkNumbers, parseListOptions } from '../negotiation/list-options.js';
+import { checkListRules } from '../negotiation/list-rules.js';
 import { sendBlocks, sendPieces, sendsStoredText, sendText } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -35,7 +36,9 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   checkNumbers(context, services);
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
-  const selection = parseSelection(resource, context.query);
+  const selectors = parseSelectors(context.query);
+  checkListRules(context.query, services.names);
+  const selection = selectionOf(resource, selectors);
   const options = parseListOptions(context, services, listScope(request));
   // Plain lists of custom kinds have the field for the next page whether they have pages or not.
   const endsPages = accepted.as === undefined && resource.served.type.custom !== undefined;

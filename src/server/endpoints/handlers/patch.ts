@@ -92,9 +92,8 @@ export function patchTypeOf(contentType: string | undefined, isCustom = false, h
   return type;
 }
 
-/** Reads a patch body; throws a 400 when it can't be parsed. */
-function parsePatch(write: WritePipeline, type: PatchType, body: Buffer): Patch {
-  const { request, type: schema, options } = write;
+/** Parses a patch body; throws a 400 for a text that is not JSON. */
+function parsePatch({ request, type: schema, options }: WritePipeline, body: Buffer): ParsedPatch {
   let parsed: ParsedPatch;
   try {
     parsed = parsePatchBody(body, options.fieldValidation);
@@ -104,6 +103,13 @@ function parsePatch(write: WritePipeline, type: PatchType, body: Buffer): Patch 
   }
   const patch = schema.custom === undefined ? parsed.patch : plainIntent(parsed.patch, 'error decoding patch');
   request.context.audit?.requested(patch);
+  return { patch, faults: parsed.faults };
+}
+
+/** The patch of a type that a parsed body describes; throws a 400 for a body that is no such patch. */
+function patchOf(write: WritePipeline, type: PatchType, parsed: ParsedPatch): Patch {
+  const { type: schema } = write;
+  const { patch } = parsed;
   if (type === 'json') return operationsOf(write, patch, parsed.faults);
   // Clients of this API send null for a strategic patch that changes nothing.
   const fields = patch === null && type === 'strategic' ? {} : patch;
@@ -205,12 +211,16 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
   const accepted = negotiateObject(request);
   const write = new WritePipeline(request, 'PatchOptions');
   refuseForce(request);
-  const patch = parsePatch(write, type, await readBody(request));
-  const outcome = await write.update((live) => {
-    if (live === undefined) throw notFoundError(request.store.groupResource, request.name);
-    const shown = live.shown as ApiObject;
-    const patched = patch.apply(shown);
-    return write.decodePatched(patched, { ...patch, shown: () => patch.shown(shown, patched) });
+  const parsed = parsePatch(write, await readBody(request));
+  let patch: Patch | undefined;
+  const outcome = await write.update((stored) => {
+    if (stored === undefined) throw notFoundError(request.store.groupResource, request.name);
+    // That there is such an object comes before what the body says.
+    patch ??= patchOf(write, type, parsed);
+    const { apply, shown, ...rest } = patch;
+    const live = stored.shown as ApiObject;
+    const patched = apply(live);
+    return write.decodePatched(patched, { ...rest, shown: () => shown(live, patched) });
   });
   await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }

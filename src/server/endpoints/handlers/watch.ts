@@ -11,8 +11,9 @@ import type { ServedResource } from '../../../objects/registry/resource-registry
 import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
 import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
 import {
-  parseSelection,
+  parseSelectors,
   type Selection,
+  selectionOf,
   selectsConverted,
   storedSelection,
 } from '../../../objects/registry/store/selection.js';
@@ -68,13 +69,15 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const accepted = negotiateWatch(request);
   // A watch has no pages, but a limit that is not a number is still a mistake.
   checkNumbers(context, services);
-  const options = parseWatchOptions(services, context);
   const startedAt = performance.now();
-  const endsAt = startedAt + options.timeoutMs;
   context.memoryShare?.add(fieldSelectorBytes(context.query.get('fieldSelector') ?? ''));
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
-  const parsed = parseSelection(resource, context.query);
+  const selectors = parseSelectors(context.query);
+  checkRules(services, context);
+  const parsed = selectionOf(resource, selectors);
+  const options = parseWatchOptions(services, context);
+  const endsAt = startedAt + options.timeoutMs;
   const selection = request.name === '' ? parsed : withName(parsed, request.name);
   const name = request.name !== '' ? request.name : selection.name;
   const namespace = request.namespace === '' ? undefined : request.namespace;
@@ -261,14 +264,17 @@ function streamType(accepted: AcceptedType): string {
   }
 }
 
+function checkRules({ features, names }: EndpointServices, { query }: RequestContext): void {
+  // The old paths with the verb are checked as lists unless they ask for a watch as well.
+  if (isTrue(query.get('watch'))) checkWatchRules(query, names, features.isOn('WatchList'));
+  else checkListRules(query, names);
+}
+
 function parseWatchOptions(services: EndpointServices, context: RequestContext): WatchOptions {
   const { query } = context;
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
   const hasWatchList = services.features.isOn('WatchList');
-  // The old paths with the verb are checked as lists unless they ask for a watch as well.
-  if (isTrue(query.get('watch'))) checkWatchRules(query, services.names, hasWatchList);
-  else checkListRules(query, services.names);
   const versionText = query.get('resourceVersion') ?? '';
   const version = parseResourceVersion(versionText);
   // Clients that don't know this parameter expect the initial state when they name no version.

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../../base/machinery/request-context.js'
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { ContinueTokens } from './continue-tokens.js';
 import { parseListOptions } from './list-options.js';
-import { checkWatchRules } from './list-rules.js';
+import { checkListRules, checkWatchRules } from './list-rules.js';
 
 const tokens = new ContinueTokens(Buffer.alloc(32, 1));
 const list = { namespace: 'a', namespaced: true };
@@ -14,6 +14,7 @@ const services = { continueTokens: tokens, features: defaultFeatureGates, names:
 
 function parse(query: string) {
   const context = { query: new URLSearchParams(query) } as RequestContext;
+  checkListRules(context.query, services.names);
   const { limit, semantics } = parseListOptions(context, services, list);
   return { limit, ...semantics };
 }

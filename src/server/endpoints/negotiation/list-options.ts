@@ -3,7 +3,6 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 import { listVersionParameter, parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import type { ContinuePosition, ContinueScope } from './continue-tokens.js';
-import { checkListRules } from './list-rules.js';
 import { parseCountedNumber } from './query-number.js';
 
 /** Which state a list shows, by the table of specification 4.4. */
@@ -21,14 +20,15 @@ export interface ListOptions {
 }
 
 /**
- * Parses and checks limit, continue, resourceVersion and resourceVersionMatch of a list.
+ * Parses limit, continue, resourceVersion and resourceVersionMatch of a list, whose combination `checkListRules` has
+ * checked.
  *
  * @param services without the feature `APIListChunking`, limit and continue are ignored
  * @param list the scope of the list
  */
 export function parseListOptions(
   context: RequestContext,
-  services: Pick<EndpointServices, 'continueTokens' | 'features' | 'names'>,
+  services: Pick<EndpointServices, 'continueTokens' | 'features'>,
   list: ContinueScope,
 ): ListOptions {
   const { query } = context;
@@ -38,7 +38,6 @@ export function parseListOptions(
   const token = isChunked ? (query.get('continue') ?? '') : '';
   const versionText = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
-  checkListRules(query, services.names);
 
   if (token !== '') {
     const position = services.continueTokens.decode(list, token);
