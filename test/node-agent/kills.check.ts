@@ -8,6 +8,7 @@ import { containerStates } from '../../src/nodes/agent/cri/container-messages.js
 import { CriRuntime } from '../../src/nodes/agent/cri/cri-runtime.js';
 import { runtimeLabels } from '../../src/nodes/agent/cri/labels.js';
 import { sandboxReady } from '../../src/nodes/agent/cri/sandbox-messages.js';
+import { MachineNetworks } from '../../src/nodes/agent/network/machine-networks.js';
 import { AgentProcess } from '../e2e/support/agent-process.js';
 import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
 import { cgroupHierarchies } from '../support/cgroups.js';
@@ -274,7 +275,7 @@ class Scene {
 
   /**
    * A runtime that is killed while it makes a sandbox does not know its network any more; the agent removes that after five minutes, and
-   * after ten a namespace that was left empty, for which nobody waits here.
+   * after ten a namespace that was left empty, for which nobody waits here: {@link removeEmptyNamespaces}.
    */
   private async checkNetworks(): Promise<void> {
     const taken = async () => {
@@ -286,8 +287,24 @@ class Scene {
     await eventually(async () => (await taken()).length === 0, 'all addresses are free', 480_000).catch(
       async (error: Error) => this.problems.push(`${error.message}: ${(await taken()).join(', ')}`),
     );
-    const left = (await fs.readdir('/run/netns').catch(() => [])).filter((name) => !this.namespacesBefore.has(name));
-    if (left.length > 0) console.log(`${left.length} network namespaces are left, of this or of other runtimes`);
+  }
+
+  /**
+   * Removes the namespaces that no runtime knows: without a process for twenty seconds, and without an address of a pod. Those of other
+   * runtimes of this machine are in use.
+   */
+  private async removeEmptyNamespaces(): Promise<void> {
+    const networks = new MachineNetworks({ bridge: '', addressesFolder: '' });
+    const made = (await networks.namespaces()).filter((name) => !this.namespacesBefore.has(name));
+    let empty = await networks.unused(made);
+    if (empty.length > 0) await delay(20_000);
+    empty = await networks.unused(empty);
+    for (const name of empty) {
+      const addresses = (await networks.addresses(name)) ?? [];
+      if (addresses.some((address) => !['127.0.0.1', '::1'].includes(address))) continue;
+      await networks.removeNamespace(name);
+      console.log(`the runtime has lost an empty network namespace: ${name}`);
+    }
   }
 
   /**
@@ -323,6 +340,7 @@ class Scene {
     await this.agent.stop();
     await this.cluster.stop();
     await this.containerd.stop();
+    await this.removeEmptyNamespaces();
   }
 }
 

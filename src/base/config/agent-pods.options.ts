@@ -108,6 +108,15 @@ export class AgentPodsOptions {
   readonly cniBridge: string = 'cni0';
 
   @Flag({
+    name: 'cni-check-senders',
+    type: 'bool',
+    usage:
+      'Let pods on the bridge of --cni-bridge send under their own addresses only, so that no pod passes network policies as ' +
+      'another one. Switch it off for pods that forward packets of others, such as routers and VPNs. Needs the program nft.',
+  })
+  readonly cniCheckSenders: boolean = true;
+
+  @Flag({
     name: 'cluster-dns',
     type: 'list',
     unit: 'addresses',

@@ -25,6 +25,7 @@ import { ImagePuller } from './images/image-puller.js';
 import { LostNetworks } from './network/lost-networks.js';
 import { MachineNetworks } from './network/machine-networks.js';
 import { PodNetwork } from './network/pod-network.js';
+import { SenderGuard } from './network/sender-guard.js';
 import type { CertificatePair } from './node/node-certificates.js';
 import { NodeDescription } from './node/node-description.js';
 import { NodeReporter } from './node/node-reporter.js';
@@ -98,6 +99,7 @@ export class NodeAgent {
   private readonly plugins: DeviceRegistration;
   private readonly reconciler: CpuReconciler | undefined;
   private readonly network: PodNetwork;
+  private readonly senders: SenderGuard;
   private servers: AgentServers | undefined;
   private readonly stopping = new AbortController();
   private readonly timers: Timers;
@@ -117,7 +119,12 @@ export class NodeAgent {
     this.timers = timers;
     this.description = description;
     this.health = new RuntimeHealth(runtime);
-    this.network = new PodNetwork({ options: options.network, podCidr: options.podCidr, runtime, logger });
+    this.network = new PodNetwork({
+      ...{ options: options.network, podCidr: options.podCidr, runtime, logger },
+      onConfigured: () => this.senders.changed(),
+    });
+    const { bridge, checksSenders: isOn } = options.network;
+    this.senders = new SenderGuard({ network: this.network, bridge, isOn, timers: this.timers, logger });
     this.view = new RuntimeView(runtime, timers);
     this.folders = new PodFolders(options.rootFolder, options.logFolder);
     this.services = new ServiceWatch({ api, timers, random, logger });
@@ -360,6 +367,7 @@ export class NodeAgent {
       this.mirrors.run(signal),
       this.housekeeper.run(signal),
       this.reconciler?.run(signal),
+      this.senders.run(signal),
     ]);
   }
 

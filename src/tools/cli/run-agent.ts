@@ -183,7 +183,12 @@ async function agentOptions(
     reserved: reservedOf(options),
     maxPods: node.maxPods,
     podCidr: node.podCidr,
-    network: { configurationFolder: pods.cniConfDir, bridge: pods.cniBridge, addressesFolder },
+    network: {
+      configurationFolder: pods.cniConfDir,
+      bridge: pods.cniBridge,
+      addressesFolder,
+      checksSenders: pods.cniCheckSenders,
+    },
     leaseMs: node.nodeLeaseMs,
     statusLookMs: node.nodeStatusUpdateFrequencyMs,
     statusReportMs: node.nodeStatusReportFrequencyMs,

@@ -1,19 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, promises as fs } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { join } from 'node:path';
 import { networkConfiguration, networkName, type PodNetworkOptions } from './network-configuration.js';
-import { pluginFolders } from './plugin-folders.js';
+import { runNetworkProgram as run } from './network-program.js';
+import { interfaceName, pluginFolders, resultsFolder } from './plugin-folders.js';
 
 /** Where runtimes mount network namespaces of pods. */
 const namespaceFolder = '/run/netns';
 const namespacePrefix = 'cni-';
-/** Where the library that runs plugins keeps their answers. */
-const resultsFolder = '/var/lib/cni/results';
-/** The interface of a pod. */
-const interfaceName = 'eth0';
-const longestMs = 30_000;
 
 /** The networks of pods on this machine, whichever runtime made them. */
 export class MachineNetworks {
@@ -76,22 +69,4 @@ export class MachineNetworks {
 function addressesOf(output: string): string[] {
   const links = JSON.parse(output) as readonly { readonly addr_info?: readonly { readonly local?: string }[] }[];
   return links.flatMap(({ addr_info: infos = [] }) => infos.flatMap(({ local }) => local ?? []));
-}
-
-async function run(
-  program: string,
-  flags: readonly string[],
-  variables: NodeJS.ProcessEnv,
-  input: string,
-): Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }> {
-  const path = [process.env.PATH ?? '', '/usr/sbin', '/sbin'].join(delimiter);
-  const child = spawn(program, flags, {
-    env: { ...process.env, PATH: path, ...variables },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: longestMs,
-  });
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const [[code], output, errors] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
-  return { code, output, errors };
 }

@@ -7,6 +7,8 @@ export interface PodNetworkOptions {
   readonly bridge: string;
   /** Where the plugin records addresses in use; undefined: in its default folder. */
   readonly addressesFolder: string | undefined;
+  /** Whether pods of the agent's own network may send under their own addresses only. */
+  readonly checksSenders: boolean;
 }
 
 /** The name of the agent's own network. */

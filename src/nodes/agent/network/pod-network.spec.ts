@@ -29,7 +29,7 @@ describe('the network of pods', () => {
     await fs.mkdir(bridgeSettings);
     await fs.writeFile(join(bridgeSettings, 'bridge-nf-call-iptables'), '0\n');
     const setPodCidr = async (range: string) => void reported.push(range);
-    const options = { configurationFolder: own, bridge: 'br7', addressesFolder: undefined };
+    const options = { configurationFolder: own, bridge: 'br7', addressesFolder: undefined, checksSenders: true };
     return {
       folder: own,
       network: new PodNetwork({

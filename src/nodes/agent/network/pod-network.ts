@@ -13,6 +13,8 @@ export interface PodNetworkDependencies {
   readonly podCidr: string;
   readonly runtime: Pick<ContainerRuntime, 'setPodCidr'>;
   readonly logger: Logger;
+  /** Called when the agent has configured the network. */
+  readonly onConfigured?: () => void;
   /** Folder of the kernel's settings for bridges; default: the real one. */
   readonly bridgeSettings?: string;
 }
@@ -81,6 +83,7 @@ export class PodNetwork {
       logger.info('the network for pods is configured', { file, ranges });
     }
     this.own = ranges;
+    this.dependencies.onConfigured?.();
     await this.showRulesBridgedPackets(ranges);
   }
 

@@ -5,6 +5,7 @@ import type { Logger } from '../../../base/observability/logger.js';
 import { removeCgroup } from '../../../nodes/agent/containers/remove-cgroup.js';
 import type { ContainerRuntime } from '../../../nodes/agent/cri/container-runtime.js';
 import { CriRuntime } from '../../../nodes/agent/cri/cri-runtime.js';
+import { noSenderRules } from '../../../nodes/agent/network/sender-rules.js';
 import { removeTables } from '../../../nodes/proxy/nftables/kernel-table.js';
 import { runTool } from '../../../nodes/proxy/nftables/run-program.js';
 import { tableName } from '../../../nodes/proxy/nftables/table-text.js';
@@ -63,6 +64,7 @@ export async function removeTraces({ folder, bridge, cgroup }: Traces, logger: L
     ['mounts', () => unmountAll(folder)],
     ['the bridge', () => runTool('ip', ['link', 'delete', bridge])],
     ['rules of the proxy', () => removeTables([tableName, policyTableName])],
+    ['rules about senders', () => runTool('nft', ['-f', '-'], noSenderRules(bridge))],
     ['routes', () => removeRoutes()],
     ['cgroups', () => removeCgroups(cgroup)],
   ];
