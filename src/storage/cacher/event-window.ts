@@ -1,6 +1,6 @@
 import type { Change, ListPosition } from '../storage.interface.js';
 import { CacheEntry } from './cache-entry.js';
-import { concernsAfter } from './concerns.js';
+import { concerns, concernsAfter } from './concerns.js';
 import type { EarlierState } from './earlier-state.js';
 import { type KeyFilter, OrderedEntries } from './ordered-entries.js';
 import { Tombstone } from './tombstone.js';
@@ -67,9 +67,14 @@ export class EventWindow {
     while (this.length > changes || (this.heldBytes > bytes && this.length > least)) this.dropFirst();
   }
 
-  /** Changes with a version above `from`, which must be at least `oldest`. */
-  changesAfter(from: bigint): Change[] {
-    return this.items.slice(this.indexAfter(from)).map(({ change }) => change);
+  /** Changes of the scope with a version above `from`, which must be at least `oldest`. */
+  changesAfter(from: bigint, scope: KeyFilter): Change[] {
+    const changes: Change[] = [];
+    for (let i = this.indexAfter(from); i < this.items.length; i++) {
+      const { change } = this.items[i] as Item;
+      if (concerns(scope, change.key)) changes.push(change);
+    }
+    return changes;
   }
 
   /** The first deleted objects of the filter after `after`, in order, whenever they were deleted. */

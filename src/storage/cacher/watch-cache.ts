@@ -5,7 +5,6 @@ import type { AttributeSource } from '../selection-predicate.js';
 import type { Change, ListPage, ListPosition, ListQuery, ListScope, StoredObject } from '../storage.interface.js';
 import { AttributeIndex } from './attribute-index.js';
 import { CacheEntry, type Shelf } from './cache-entry.js';
-import { concerns } from './concerns.js';
 import { EventWindow, type WindowLimits } from './event-window.js';
 import { type Selected, sorted, walk } from './list-walk.js';
 import { OrderedEntries } from './ordered-entries.js';
@@ -160,7 +159,7 @@ export class WatchCache {
   /** Changes of the scope after `from`; undefined when the cache does not go back that far. */
   changesAfter(from: bigint, scope: ListScope): readonly Change[] | undefined {
     if (from < this.window.oldest) return undefined;
-    return this.window.changesAfter(from).filter((change) => concerns(scope, change.key));
+    return this.window.changesAfter(from, scope);
   }
 
   private applyChange(change: Change): Change {
