@@ -65,9 +65,10 @@ export async function deleteObject(
       decide,
     );
     const done = outcome as Omit<DeleteOutcome, 'text'>;
-    const isGone = result.outcome === 'deleted' || (endsNext && (await removeMarked(dependencies, result.object)));
+    const removed = endsNext ? await removeMarked(dependencies, result.object) : undefined;
+    const isGone = result.outcome === 'deleted' || removed !== undefined;
     if (isGone) await dependencies.definition.strategy.afterDelete?.(done.object);
-    return { ...done, text: result.object };
+    return { ...done, text: removed ?? result.object };
   } catch (error) {
     if (error instanceof DryRunDone)
       return { ...(outcome as Omit<DeleteOutcome, 'text'>), text: dryText as VersionedText };
@@ -77,17 +78,17 @@ export async function deleteObject(
 
 /**
  * Removes an object that was marked a moment ago. If this fails or the process dies before it, the mark stays, and the
- * next delete or update removes the object. Returns false when another process was faster.
+ * next delete or update removes the object. Returns its last state, or undefined when another process was faster.
  */
-async function removeMarked(dependencies: StoreDependencies, marked: StoredObject): Promise<boolean> {
+async function removeMarked(dependencies: StoreDependencies, marked: StoredObject): Promise<StoredObject | undefined> {
   const options = { cachedCopy: marked };
   try {
-    const { outcome } = await dependencies.storage.guaranteedUpdate(marked.key, options, (current) =>
+    const { outcome, object } = await dependencies.storage.guaranteedUpdate(marked.key, options, (current) =>
       current?.uid === marked.uid ? { kind: 'delete', json: current.json } : { kind: 'unchanged' },
     );
-    return outcome === 'deleted';
+    return outcome === 'deleted' ? object : undefined;
   } catch (error) {
-    if (error instanceof StorageError && error.code === 'KeyNotFound') return false;
+    if (error instanceof StorageError && error.code === 'KeyNotFound') return undefined;
     throw error;
   }
 }
