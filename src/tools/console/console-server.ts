@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type Clock, systemClock } from '../../base/machinery/clock.js';
 import { paceServer } from '../../base/machinery/pace-server.js';
 import { restrictUpgrades } from '../../base/machinery/restrict-upgrades.js';
+import { whenClosed } from '../../base/machinery/when-closed.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { type Asset, encodingFor, loadAssets } from './assets.js';
 import { forward } from './forward.js';
@@ -143,6 +144,7 @@ class ConsoleServer {
       clock,
       logger,
       shown: (session) => this.shown(session),
+      begin: ({ share }) => this.forwarded.begin(share),
     });
     const guard = {
       problem: ({ headers }: IncomingMessage) =>
@@ -214,7 +216,7 @@ class ConsoleServer {
     const end = this.forwarded.begin(session.share);
     if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
     // Also ends the count for a response that nobody reads.
-    reply.raw.once('close', end);
+    whenClosed(reply.raw, end);
     return forward(session, request, reply);
   }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import { type RequestOptions, request as secureRequest } from 'node:https';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { eventually } from '../../../test/e2e/support/test-cluster.js';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
 import { Logger } from '../../base/observability/logger.js';
 import { startConsole } from './console-server.js';
@@ -91,6 +92,25 @@ describe('sessions of the console', () => {
       clusters: [{ name: 'x', cluster: { server } }],
       users: [{ name: 'u', user }],
     });
+
+  it('lets logins wait beside many others, rather than refuse them', async () => {
+    const held: ServerResponse[] = [];
+    api.answers.set('/apis', (response) => void held.push(response));
+    const logins = Array.from({ length: 40 }, (_, n) =>
+      send(
+        'POST',
+        '/console/login',
+        { origin, 'content-type': 'application/json' },
+        JSON.stringify({ login: `x${n}` }),
+      ),
+    );
+    await eventually(() => held.length === 16, 'as many logins as may be under way');
+    api.answers.delete('/apis');
+    const mine = login('token-of-alice');
+    for (const response of held) response.writeHead(401).end();
+    assert.deepEqual(new Set((await Promise.all(logins)).map(({ status }) => status)), new Set([401]));
+    assert.equal((await send('GET', '/api/v1/pods', await mine)).status, 200);
+  });
 
   it('passes nothing on without both secrets of a session', async () => {
     const alice = await login('token-of-alice');

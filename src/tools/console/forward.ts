@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { whenClosed } from '../../base/machinery/when-closed.js';
 import { answeredHeaders, forwardedHeaders, forwardedPath } from './forward-rules.js';
 import { foreignPolicy } from './guard.js';
 import { refuse } from './refuse.js';
@@ -16,7 +17,7 @@ export async function forward(
   const forwarded = forwardedPath(method, url);
   if ('problem' in forwarded) return refuse(reply, 404, forwarded.problem);
   const left = new AbortController();
-  reply.raw.once('close', () => left.abort());
+  whenClosed(reply.raw, () => left.abort());
   const signal = AbortSignal.any([session.ended.signal, left.signal]);
   const hasBody = raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined;
   try {

@@ -1,8 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/machinery/clock.js';
+import { whenClosed } from '../../base/machinery/when-closed.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { readLogin, type UserCredentials } from './login.js';
+import { FairSeats } from './fair-seats.js';
+import type { UserCredentials } from './login.js';
 import { LoginError } from './login-error.js';
+import { LoginReader } from './login-reader.js';
+import { NoSeat } from './no-seat.js';
 import type { OidcClient, OidcTokens } from './oidc-client.js';
 import { OidcFlows } from './oidc-flow.js';
 import { OidcRefusal } from './oidc-refusal.js';
@@ -14,13 +18,17 @@ import { type SessionCookies, sessionKeyOf } from './session-cookies.js';
 import type { ConsoleSession, Sessions } from './sessions.js';
 import { tooMany } from './too-many.js';
 import { TooManySessions } from './too-many-sessions.js';
-import { UnderWay } from './under-way.js';
 import type { LoggedIn, Upstream } from './upstream.js';
 import { UpstreamError } from './upstream-error.js';
 
 const loginMs = 15_000;
-/** The most logins under way: from one address, which may be that of a proxy in front of everybody, and in total. */
-const loginLimits = { ofOne: 16, ofAll: 64 } as const;
+/**
+ * The logins under way and waiting: from one address, which may be that of a proxy in front of everybody, and in total. Those that
+ * are wrong end soon, so others wait rather than be refused beside a flood of them.
+ */
+const loginLimits = { seats: 64, seatsOfUser: 16, waitingOfUser: 1000, waitMs: 10_000 } as const;
+/** The most logins that wait in total. */
+const mostWaiting = 2000;
 
 /** What the routes of logins need. */
 export interface LoginDependencies {
@@ -33,11 +41,15 @@ export interface LoginDependencies {
   readonly logger: Logger;
   /** What the page learns about a session. */
   readonly shown: (session: ConsoleSession) => Promise<object>;
+  /** Counts one more request of a session under way; undefined when there are too many. */
+  readonly begin: (session: ConsoleSession) => (() => void) | undefined;
 }
 
 /** Logins, logouts, and who is logged in. */
 export class LoginRoutes {
-  private readonly logins = new UnderWay(loginLimits);
+  private readonly logins = new FairSeats(loginLimits);
+  private waiting = 0;
+  private readonly reader = new LoginReader();
 
   constructor(private readonly own: LoginDependencies) {}
 
@@ -54,6 +66,10 @@ export class LoginRoutes {
     app.get('/console/session', async (request, reply) => {
       const session = await this.sessionOf(request);
       if (session === undefined) return refuse(reply, 401, 'nobody is logged in');
+      // It asks the API server what the user may do.
+      const end = this.own.begin(session);
+      if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
+      whenClosed(reply.raw, end);
       return reply.header('cache-control', 'no-store').send(await this.own.shown(session));
     });
     app.post('/console/logout', async (request, reply) => {
@@ -91,7 +107,7 @@ export class LoginRoutes {
       cookieOf: (request: FastifyRequest) => cookies.flowOf(request),
       sessionKeyOf,
       setCookie: (reply: FastifyReply, value: string, seconds: number) => cookies.setFlow(reply, value, seconds),
-      begin: ({ ip }: FastifyRequest) => this.logins.begin(ip),
+      begin: (request: FastifyRequest, reply: FastifyReply) => this.begin(request, reply),
       enter: (request: FastifyRequest, reply: FastifyReply, tokens: OidcTokens) => {
         const token = new OidcToken(tokens, client, clock, logger);
         const credentials = { tls: { cert: undefined, key: undefined }, authorization: token.authorization };
@@ -106,16 +122,36 @@ export class LoginRoutes {
     const { clusters } = this.own;
     const cluster = name === undefined ? clusters[0] : clusters.find((one) => one.name === name);
     if (cluster === undefined) return refuse(reply, 400, 'this console has no such cluster');
-    // Each login sends two requests to the API server, for an unknown user.
-    const end = this.logins.begin(request.ip);
-    if (end === undefined) return tooMany(reply, 'too many logins at a time: try again');
+    let credentials: UserCredentials;
     try {
-      return await this.enter(cluster, readLogin(login), request, reply);
+      credentials = await this.reader.read(request.ip, login);
     } catch (error) {
       if (error instanceof LoginError) return refuse(reply, 400, error.message);
+      if (error instanceof NoSeat) return tooMany(reply, 'too many logins at a time: try again');
       throw error;
+    }
+    // Each login sends two requests to the API server, for an unknown user.
+    const end = await this.begin(request, reply);
+    if (end === undefined) return tooMany(reply, 'too many logins at a time: try again');
+    try {
+      return await this.enter(cluster, credentials, request, reply);
     } finally {
       end();
+    }
+  }
+
+  /** Waits for the turn of one more login; undefined when there are too many, or the client has left. */
+  private async begin({ ip }: FastifyRequest, { raw }: FastifyReply): Promise<(() => void) | undefined> {
+    if (this.waiting >= mostWaiting) return undefined;
+    const left = new AbortController();
+    whenClosed(raw, () => left.abort());
+    this.waiting++;
+    try {
+      return await this.logins.take(ip, left.signal);
+    } catch {
+      return undefined;
+    } finally {
+      this.waiting--;
     }
   }
 

@@ -17,8 +17,8 @@ export interface OidcHost {
   readonly setCookie: (reply: FastifyReply, value: string, seconds: number) => void;
   /** Logs in with the credentials, and answers. */
   readonly enter: (request: FastifyRequest, reply: FastifyReply, tokens: OidcTokens) => Promise<FastifyReply>;
-  /** Counts one more login under way; undefined when there are too many. */
-  readonly begin: (request: FastifyRequest) => (() => void) | undefined;
+  /** Waits for the turn of one more login; undefined when there are too many. */
+  readonly begin: (request: FastifyRequest, reply: FastifyReply) => Promise<(() => void) | undefined>;
 }
 
 /**
@@ -70,7 +70,7 @@ export class OidcRoutes {
     reply: FastifyReply,
     answer: () => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
-    const end = this.host.begin(request);
+    const end = await this.host.begin(request, reply);
     if (end === undefined) return tooMany(reply, 'too many logins at a time: try again');
     try {
       return await answer();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
 import { eventually } from '../../../test/e2e/support/test-cluster.js';
@@ -314,6 +315,40 @@ describe('questions in SQL', () => {
         const shown = await fetch(`${origin}/console/session`, { headers: keys });
         assert.equal(((await shown.json()) as { sql: boolean }).sql, false);
       }
+    });
+
+    it('count no longer than their client stays, also one that leaves before the server says that it may', async () => {
+      const reviews = '/apis/authorization.example.io/v1/selfsubjectaccessreviews';
+      const usual = api.answers.get(reviews) as (response: ServerResponse) => void;
+      try {
+        for (let n = 0; n < 13; n++) {
+          const leaving = new AbortController();
+          const arrived = new Promise<ServerResponse>((resolve) => api.answers.set(reviews, resolve));
+          const asked = fetch(`${origin}/console/sql`, {
+            method: 'POST',
+            headers: { ...keys, 'content-type': 'application/json' },
+            body: JSON.stringify({ sql: 'select 1' }),
+            signal: leaving.signal,
+          });
+          const review = await Promise.race([arrived, asked.then(({ status }) => status)]);
+          if (typeof review === 'number') assert.fail(`${review} after ${n} others`);
+          leaving.abort();
+          await assert.rejects(asked);
+          // A later request of the console means that it has noticed.
+          api.answers.set(reviews, usual);
+          assert.equal((await fetch(`${origin}/console/session`, { headers: keys })).status, 200);
+          usual(review);
+        }
+      } finally {
+        api.answers.set(reviews, usual);
+      }
+      assert.equal((await post('/console/sql', { sql: 'select 1' }, keys)).status, 200);
+    });
+
+    it('have answers that hold up nothing else', async () => {
+      const answer = await post('/console/sql', { sql: `select repeat(chr(1) || '"é😀', 1000000)` }, keys);
+      const { rows } = (await answer.json()) as { rows: string[][] };
+      assert.ok(rows[0]?.[0] === '\u0001"é😀'.repeat(1_000_000));
     });
 
     it('need a session, and a text', async () => {

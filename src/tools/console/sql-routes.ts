@@ -1,7 +1,10 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { whenClosed } from '../../base/machinery/when-closed.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { refuse } from './refuse.js';
 import type { ConsoleSession } from './sessions.js';
+import { sqlAnswerText } from './sql-answer-text.js';
 import { SqlBusy } from './sql-busy.js';
 import { SqlError } from './sql-error.js';
 import { type SqlQuestion, type SqlReader, timelineQuery } from './sql-reader.js';
@@ -70,25 +73,28 @@ export class SqlRoutes {
       return refuse(reply, 404, 'this console has no database of this cluster: see --sql-url');
     }
     if (question.text.length > mostText) return refuse(reply, 413, 'the question is too long');
-    if (!(await this.mayAsk(session))) {
-      return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
-    }
     // The request counts until its response has been read: the response stays in memory that long.
     const end = this.underWay.begin(session.share);
     if (end === undefined) return refuse(reply, 429, 'you have too many questions under way: try again later');
     const left = new AbortController();
     let patience: ReturnType<typeof setTimeout> | undefined;
-    reply.raw.once('close', () => {
+    whenClosed(reply.raw, () => {
       clearTimeout(patience);
       left.abort();
       end();
     });
+    if (!(await this.mayAsk(session))) {
+      return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
+    }
     try {
       this.logger.info('SQL query in the console', { user: session.user.name });
       const signal = AbortSignal.any([session.ended.signal, left.signal]);
       const answer = await this.reader.ask(session.share, question, signal);
       patience = setTimeout(() => reply.raw.destroy(), readMs);
-      return reply.header('cache-control', 'no-store').send(answer);
+      return reply
+        .header('cache-control', 'no-store')
+        .type('application/json; charset=utf-8')
+        .send(Readable.from(sqlAnswerText(answer)));
     } catch (error) {
       if (error instanceof SqlBusy) return refuse(reply, 429, error.message);
       if (error instanceof SqlError) return refuse(reply, 422, error.message);

@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { endConnection } from '../../base/machinery/end-connection.js';
+import { whenClosed } from '../../base/machinery/when-closed.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { terminalPath } from './forward-rules.js';
 import { securityHeaders } from './guard.js';
@@ -59,7 +60,7 @@ export class Terminals {
     const end = this.guard.begin(session);
     if (end === undefined) return refuse(client, 429, 'you have too many requests and watches open in this console');
     const left = new AbortController();
-    client.once('close', () => {
+    whenClosed(client, () => {
       left.abort();
       end();
     });
