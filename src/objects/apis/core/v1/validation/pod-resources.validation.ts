@@ -39,6 +39,7 @@ export function validatePodResources(
 
 /**
  * Checks that the containers together do not request more than the pod, and that none has a higher limit than the pod.
+ * Release 1.37 does not compare the limits of init containers either.
  */
 function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   const { limits = {}, requests = {} } = spec.resources ?? {};
@@ -56,14 +57,12 @@ function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldErr
     const detail = `must be greater than or equal to aggregate container limits of ${sum}`;
     errors.push(invalid(path.child('limits').key(name), limit, detail));
   }
-  for (const field of ['containers', 'initContainers'] as const) {
-    spec[field]?.forEach(({ resources }, i) => {
-      for (const [name, limit] of Object.entries(resources.limits ?? {})) {
-        const most = limits[name];
-        if (most === undefined || compareQuantities(limit, most) <= 0) continue;
-        const at = path.child(field).index(i).key(name).child('limits');
-        errors.push(invalid(at, limit, `must be less than or equal to pod limits of ${most}`));
-      }
-    });
-  }
+  spec.containers?.forEach(({ resources }, i) => {
+    for (const [name, limit] of Object.entries(resources.limits ?? {})) {
+      const most = limits[name];
+      if (most === undefined || compareQuantities(limit, most) <= 0) continue;
+      const at = path.child('containers').index(i).key(name).child('limits');
+      errors.push(invalid(at, limit, `must be less than or equal to pod limits of ${most}`));
+    }
+  });
 }

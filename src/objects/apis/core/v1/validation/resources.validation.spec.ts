@@ -51,6 +51,21 @@ const cases: readonly PodCase[] = [
     ],
   ],
   [
+    'limits of containers above that of the pod, but not of init containers',
+    {
+      containers: [
+        { name: 'c', image: 'img:1', resources: { limits: { memory: '2Gi' }, requests: { memory: '1Mi' } } },
+      ],
+      initContainers: [
+        { name: 'i', image: 'img:1', resources: { limits: { memory: '3Gi' }, requests: { memory: '1Mi' } } },
+      ],
+      resources: { limits: { memory: '1Gi' }, requests: { memory: '1Gi' } },
+    },
+    [
+      'FieldValueInvalid | spec.resources.containers[0][memory].limits | Invalid value: "2Gi": must be less than or equal to pod limits of 1Gi',
+    ],
+  ],
+  [
     'names from elsewhere',
     {
       containers: [
