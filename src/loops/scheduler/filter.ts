@@ -25,6 +25,8 @@ export interface FilterRefusal {
   readonly reasons: readonly string[];
   /** Whether removing other pods from the node can't help. */
   readonly isFinal: boolean;
+  /** Whether one node showed that the pod can be on no node at all, for a reason that lies in what it asks for. */
+  readonly isOfPod?: boolean;
 }
 
 /** A filter prepared for one pod. */

@@ -112,14 +112,12 @@ export function refusalBesideNominated(
 export function findNode(pod: PodInfo, cluster: SchedulingView, options: FindOptions): FoundNode | NoNode {
   const { nodes } = cluster;
   const demands = demandsOf(pod, cluster);
-  if (demands.refusal !== undefined) {
-    const { refusal } = demands;
-    return { kind: 'none', nodes: nodes.length, refusals: new Map(), ofPod: refusal, by: new Set([refusal.filter]) };
-  }
+  if (demands.refusal !== undefined) return refusedAs(demands.refusal, nodes.length);
   const refusals = new Map<string, FilterRefusal>();
   const by = new Set<FilterName>();
   const feasible: NodeInfo[] = [];
   let seen = 0;
+  let ofPod: FilterRefusal | undefined;
   const look = (node: NodeInfo): boolean => {
     seen += 1;
     const found = refusalBesideNominated(demands.filters, pod, node, cluster);
@@ -127,6 +125,7 @@ export function findNode(pod: PodInfo, cluster: SchedulingView, options: FindOpt
     else {
       refusals.set(node.name, found);
       by.add(found.filter);
+      if (found.isOfPod === true) ofPod ??= found;
     }
     return found === undefined;
   };
@@ -151,9 +150,15 @@ export function findNode(pod: PodInfo, cluster: SchedulingView, options: FindOpt
       if (node !== first) look(node);
     }
   }
+  if (ofPod !== undefined) return refusedAs(ofPod, nodes.length);
   if (feasible.length === 0) return { kind: 'none', nodes: nodes.length, refusals, by };
   const best = feasible.length === 1 ? (feasible[0] as NodeInfo) : bestOf(pod, feasible, cluster, options.random);
   return { kind: 'found', node: best.name, seen, feasible: feasible.length };
+}
+
+/** A pod that no node can have. */
+function refusedAs(ofPod: FilterRefusal, nodes: number): NoNode {
+  return { kind: 'none', nodes, refusals: new Map(), ofPod, by: new Set([ofPod.filter]) };
 }
 
 function bestOf(pod: PodInfo, nodes: readonly NodeInfo[], cluster: SchedulingView, random: () => number): NodeInfo {

@@ -122,7 +122,7 @@ export class DeviceTaintEvictionController extends ReconcileLoop {
     const message = 'Device Taint manager: deleting due to NoExecute taint';
     const pods = this.client<StoredPod>('', 'pods');
     await pods.updateStatus(work, pod, (live) => {
-      return markDisrupted(live, 'DeletionByDeviceTaintManager', message, formatTime(now));
+      return markDisrupted(live, { reason: 'DeletionByDeviceTaintManager', message, time: formatTime(now) });
     });
     if (!(await pods.delete(work, pod))) return 'done';
     const { timers, loopMetrics } = this.dependencies;

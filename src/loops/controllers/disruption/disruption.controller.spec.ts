@@ -338,6 +338,7 @@ describe('disruption budgets in time', () => {
       const mark = pod.status.conditions?.find(({ type }) => type === 'DisruptionTarget');
       assert.equal(mark?.lastTransitionTime, '2030-01-01T00:02:00Z');
       assert.equal(mark?.reason, undefined);
+      assert.equal(mark?.observedGeneration, pod.metadata.generation);
     } finally {
       await scene.end();
     }

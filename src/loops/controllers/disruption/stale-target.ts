@@ -1,7 +1,7 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import { parseTime } from '../../../base/machinery/values/time.js';
 import type { StoredPod } from '../frame/indexes.js';
-import { isPodFinished, podCondition } from '../frame/pod-state.js';
+import { isPodFinished, observed, podCondition } from '../frame/pod-state.js';
 
 /** How long a pod may be the target of a disruption before its deletion begins, in milliseconds. */
 const timeoutMs = 120_000;
@@ -30,6 +30,7 @@ export function clearTarget(pod: StoredPod, now: number): void {
           status: 'False',
           lastProbeTime: condition.lastProbeTime,
           lastTransitionTime: formatTime(now),
+          ...observed(pod),
         }
       : condition,
   );

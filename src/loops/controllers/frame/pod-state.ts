@@ -57,3 +57,10 @@ export function availableInMs(pod: Readonly<StoredPod>, minReadySeconds: number,
 export function isPodAvailable(pod: Readonly<StoredPod>, minReadySeconds: number, now: number): boolean {
   return availableInMs(pod, minReadySeconds, now) === 0;
 }
+
+/** The generation of the pod, for a condition that is about it. */
+export function observed({ metadata: { generation } }: Pick<StoredPod, 'metadata'>): {
+  readonly observedGeneration?: StoredPod['metadata']['generation'];
+} {
+  return generation === undefined ? {} : { observedGeneration: generation };
+}

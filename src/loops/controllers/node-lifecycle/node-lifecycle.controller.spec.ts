@@ -361,6 +361,7 @@ describe('the taint-eviction-controller loop', () => {
       const pod = await scene.loops.find<StoredPod>('pods', 'default', 'plain');
       const condition = pod?.status.conditions?.find(({ type }) => type === 'DisruptionTarget');
       assert.equal(condition?.reason, 'DeletionByTaintManager');
+      assert.equal(condition?.observedGeneration, 1);
       await scene.waits(60_000);
       await scene.loops.pass(60_000);
       await scene.pods('the one that tolerates it for ever', (names) => names === 'ever');

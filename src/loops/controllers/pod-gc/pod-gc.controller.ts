@@ -1,6 +1,6 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
-import { isPodFinished } from '../frame/pod-state.js';
+import { isPodFinished, observed } from '../frame/pod-state.js';
 import type { ReconcileContext } from '../frame/reconcile-context.js';
 import {
   keyOf,
@@ -148,7 +148,13 @@ export class PodGcController extends ReconcileLoop {
         if (disruption !== undefined) {
           const conditions = (live.status.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
           const reason = 'DeletionByPodGC';
-          const fields = { status: 'True', reason, message: disruption, lastTransitionTime: now } as const;
+          const fields = {
+            status: 'True' as const,
+            reason,
+            message: disruption,
+            lastTransitionTime: now,
+            ...observed(live),
+          };
           live.status.conditions = [...conditions, { type: 'DisruptionTarget', lastProbeTime: null, ...fields }];
         }
         return live;

@@ -72,6 +72,7 @@ describe('PodGcController', () => {
     assert.equal(condition?.status, 'True');
     assert.equal(condition?.reason, 'DeletionByPodGC');
     assert.equal(condition?.message, 'PodGC: node no longer exists');
+    assert.equal(condition?.observedGeneration, 1);
     const done = await scene.until<StoredPod, StoredPod>('pods', 'done is being deleted', (pods) =>
       pods.find(({ metadata }) => metadata.name === 'done' && metadata.deletionTimestamp !== undefined),
     );

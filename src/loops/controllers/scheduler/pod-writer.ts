@@ -9,6 +9,7 @@ import type { ClaimPlan } from '../../scheduler/filters/volume-binding.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { FaultBudget } from '../fault-budget.js';
 import { LoopEvents } from '../frame/loop-events.js';
+import { observed } from '../frame/pod-state.js';
 import { ReconcileContext } from '../frame/reconcile-context.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import type { PreparedClaims } from './claim-waits.js';
@@ -280,12 +281,12 @@ function hasCondition({ status }: Pod, wanted: WantedCondition): boolean {
 }
 
 /** Sets a condition in place; the time of its last transition stays as long as its status does. */
-function setCondition(pod: Pod, wanted: WantedCondition, now: string): void {
+function setCondition(pod: StoredPod, wanted: WantedCondition, now: string): void {
   const conditions = pod.status.conditions ?? [];
   const i = conditions.findIndex(({ type }) => type === wanted.type);
   const before = conditions[i];
   const lastTransitionTime = before?.status === wanted.status ? before.lastTransitionTime : now;
-  const condition: PodCondition = { ...wanted, lastProbeTime: null, lastTransitionTime };
+  const condition: PodCondition = { ...wanted, ...observed(pod), lastProbeTime: null, lastTransitionTime };
   if (i < 0) conditions.push(condition);
   else conditions[i] = condition;
   pod.status.conditions = conditions;

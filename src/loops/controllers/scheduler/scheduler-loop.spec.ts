@@ -135,7 +135,8 @@ describe('SchedulerLoop', () => {
         const isMarked = ({ metadata, status }: StoredPod) =>
           metadata.deletionTimestamp !== undefined &&
           status.conditions?.some(
-            ({ type, reason }) => type === 'DisruptionTarget' && reason === 'PreemptionByScheduler',
+            ({ type, reason, observedGeneration }) =>
+              type === 'DisruptionTarget' && reason === 'PreemptionByScheduler' && Number(observedGeneration) > 0,
           );
         return found.length === names.length && found.every(isMarked) ? found : undefined;
       });
@@ -392,11 +393,16 @@ describe('SchedulerLoop', () => {
       },
     };
     for (let i = 0; i < 4; i++) await pod(`one-${i}`, '100m', alone, { labels: { app: 'one' } });
-    const left = await scene.until<StoredPod, string>('pods', 'one is refused', (pods) => {
-      const found = pods.find(({ status }) => status.conditions?.some(({ reason }) => reason === 'Unschedulable'));
-      return found?.status.conditions?.[0]?.message;
-    });
-    assert.match(left, /^0\/3 nodes are available: 3 node\(s\) didn't match pod anti-affinity rules\. preemption: /);
+    const left = await scene.until<StoredPod, StoredPod>('pods', 'one is refused', (pods) =>
+      pods.find(({ status }) => status.conditions?.some(({ reason }) => reason === 'Unschedulable')),
+    );
+    const [condition] = left.status.conditions ?? [];
+    assert.ok(left.metadata.generation !== undefined);
+    assert.equal(condition?.observedGeneration, left.metadata.generation);
+    assert.match(
+      condition?.message ?? '',
+      /^0\/3 nodes are available: 3 node\(s\) didn't match pod anti-affinity rules\. preemption: /,
+    );
   });
 
   it('loses and doubles nothing when two of it work at once and one is stopped in the middle', async () => {

@@ -66,7 +66,7 @@ export class TaintEvictionController extends ReconcileLoop {
     const pods = this.client<StoredPod>('', 'pods');
     const message = 'Taint manager: deleting due to NoExecute taint';
     await pods.updateStatus(work, pod, (live) =>
-      markDisrupted(live, 'DeletionByTaintManager', message, formatTime(now)),
+      markDisrupted(live, { reason: 'DeletionByTaintManager', message, time: formatTime(now), isObserved: true }),
     );
     if (!(await pods.delete(work, pod))) return 'done';
     const { timers, loopMetrics } = this.dependencies;

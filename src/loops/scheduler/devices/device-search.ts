@@ -78,7 +78,7 @@ export class DeviceSearch {
     this.checkCounts();
     if (this.forClaim(0) !== 'found') {
       if (this.pools.some(({ fault }) => fault === 'invalid')) {
-        throw new DeviceFault('invalid resource pools were encountered');
+        throw new DeviceFault('invalid resource pools were encountered', true);
       }
       return undefined;
     }

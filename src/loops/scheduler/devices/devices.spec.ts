@@ -4,6 +4,7 @@ import { devicesOf } from '../filters/dynamic-resources.js';
 import type { NodeInfo } from '../node-info.js';
 import { placement, sampleCluster, samplePod } from '../testing/sample-cluster.js';
 import { driver, type SampleDevices, sampleClaim, sampleDevices, sampleSlice } from '../testing/sample-devices.js';
+import { DeviceFault } from './device-fault.js';
 import type { PlannedClaim } from './pod-devices.js';
 
 const exactly = (rest: object = {}, name = 'r') => ({
@@ -27,7 +28,14 @@ function scene(objects: SampleDevices, claims: readonly string[], spec: object =
   return {
     place: () => placement(pod, cluster),
     plan: (node: string) => devicesOf(pod, cluster)?.planFor(cluster.node(node) as NodeInfo),
-    refusal: (node: string) => devicesOf(pod, cluster)?.refusalOn(cluster.node(node) as NodeInfo),
+    refusal: (node: string) => {
+      try {
+        return devicesOf(pod, cluster)?.refusalOn(cluster.node(node) as NodeInfo);
+      } catch (error) {
+        if (error instanceof DeviceFault) return error.message;
+        throw error;
+      }
+    },
   };
 }
 
@@ -281,7 +289,16 @@ describe('devices', () => {
     ]);
     assert.match(
       why({ claims: [broken] }),
-      /1 cannot allocate all claims, 1 claim ns\/one: selector #0 on device gpu\.example\.com\/a\/d0: CEL runtime error: /,
+      /^0\/2 nodes are available: claim ns\/one: selector #0 on device gpu\.example\.com\/a\/d0: CEL runtime error: /,
+    );
+    // A fault of the claim is not hidden by a node whose devices do not show it.
+    const onlyThere = sampleClaim('one', [
+      exactly({ selectors: [{ cel: { expression: `device.attributes["${driver}"].model != "z"` } }] }),
+    ]);
+    const slices = [sampleSlice('a', [{ name: 'd0' }]), sampleSlice('b', [{ name: 'd1', ...model('x') }])];
+    assert.match(
+      why({ claims: [onlyThere], slices }),
+      /^0\/2 nodes are available: claim ns\/one: selector #0 on device gpu\.example\.com\/a\/d0: CEL runtime error: /,
     );
     const template = { resourceClaims: [{ name: 'c', resourceClaimTemplateName: 't' }] };
     assert.equal(scene({}, [], template).place(), none('pod "ns/p": ResourceClaim not created yet'));

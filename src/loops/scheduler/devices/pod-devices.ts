@@ -68,7 +68,7 @@ export class PodDevices {
     return new PodDevices(pod, claims, extended, objects, now);
   }
 
-  /** Why the pod can't have its devices on a node; undefined: it can. */
+  /** Why the pod can't have its devices on a node; undefined: it can. Throws a DeviceFault if it goes to no node at all. */
   refusalOn(node: NodeInfo): string | undefined {
     try {
       const searched = this.search(node);
@@ -76,7 +76,7 @@ export class PodDevices {
       if (searched !== undefined && this.unavailable(node).length > 0) return 'resourceclaim not available on the node';
       return searched === undefined ? 'cannot allocate all claims' : undefined;
     } catch (error) {
-      if (error instanceof DeviceFault) return error.message;
+      if (error instanceof DeviceFault && error.isOfNode) return error.message;
       throw error;
     }
   }
@@ -84,7 +84,7 @@ export class PodDevices {
   /** What is written when the pod goes to the node. Throws a DeviceFault if it can't go there. */
   planFor(node: NodeInfo): DevicePlan {
     const found = this.search(node);
-    if (found === undefined) throw new DeviceFault('cannot allocate all claims');
+    if (found === undefined) throw new DeviceFault('cannot allocate all claims', true);
     const allocations = new Map(found.map((each) => [each.claim.claim, allocationOf(each, node.name)]));
     const claims = this.claims.map((claim) => ({ claim, allocation: allocations.get(claim) }));
     const last = found.at(-1);

@@ -34,8 +34,13 @@ export const dynamicResources: Filter = {
       if (devices === undefined) return undefined;
       return {
         check: (node) => {
-          const reason = devices.refusalOn(node);
-          return reason === undefined ? undefined : refused(reason);
+          try {
+            const reason = devices.refusalOn(node);
+            return reason === undefined ? undefined : refused(reason);
+          } catch (error) {
+            if (error instanceof DeviceFault) return { ...refused(error.message), isOfPod: true };
+            throw error;
+          }
         },
       };
     } catch (error) {
