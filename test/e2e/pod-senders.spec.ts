@@ -30,10 +30,11 @@ s.bind(0, from, () => s.send(text, ${port}, to, () => s.close()));`;
 
 describe('pods on a bridge', { skip: unlessThere('senders of packets of pods', needs) }, () => {
   const bridge = `ps${process.pid}`.slice(0, 15);
-  const ranges = [`10.252.${process.pid % 250}.0/24`];
+  const ranges = [`10.252.${process.pid % 250}.0/24`, `fd52:${(process.pid % 60_000).toString(16)}::/64`];
   const names = ['victim', 'friend', 'attacker'] as const;
   const namespaceOf = (pod: string) => `plinth-${pod}-${process.pid}`;
   const addresses = new Map<string, string>();
+  const sixes = new Map<string, string>();
   const records = new Map<string, string>();
   const stopping = new AbortController();
   let folder: string;
@@ -48,7 +49,9 @@ describe('pods on a bridge', { skip: unlessThere('senders of packets of pods', n
     for (const pod of names) {
       await run('ip', ['netns', 'add', namespaceOf(pod)]);
       const result = JSON.parse(await plugin('ADD', pod));
-      addresses.set(pod, result.ips[0].address.split('/')[0]);
+      const [four, six] = result.ips.map(({ address }: { address: string }) => address.split('/')[0]);
+      addresses.set(pod, four);
+      sixes.set(pod, six);
       records.set(pod, JSON.stringify({ result }));
     }
     victim = spawn('nsenter', [`--net=/run/netns/${namespaceOf('victim')}`, process.execPath, '-e', listener], {
@@ -100,12 +103,22 @@ describe('pods on a bridge', { skip: unlessThere('senders of packets of pods', n
     }, `the packet ${mark}`);
     return heard;
   }
+  /** Whether somebody has told the victim that the IPv6 address of a pod is his. */
+  const found = async (pod: string) => {
+    const six = sixes.get(pod) as string;
+    await inside('victim', process.execPath, '-e', sender.replace('udp4', 'udp6'), '::', six, 'who is there?');
+    const { stdout } = await inside('victim', 'ip', '-6', 'neigh', 'show', 'to', six);
+    return stdout.includes('lladdr');
+  };
   const elements = async () => (await run('nft', ['list', 'table', 'bridge', senderTable(bridge)])).stdout;
 
   it('could send as another one', async () => {
     await inside('attacker', 'ip', 'address', 'add', `${address('friend')}/32`, 'dev', 'eth0');
     await send('attacker', address('friend'), 'unchecked');
     assert.match(await heardAfter('mark-1'), new RegExp(`unchecked of ${address('friend')}`));
+    await inside('attacker', 'ip', 'address', 'add', `${sixes.get('friend')}/64`, 'dev', 'eth0', 'nodad');
+    await inside('friend', 'ip', '-6', 'address', 'flush', 'dev', 'eth0');
+    await eventually(() => found('friend'), 'it has taken over an IPv6 address');
   });
 
   it('send under their own address only, from their first record on', async () => {
@@ -121,6 +134,16 @@ describe('pods on a bridge', { skip: unlessThere('senders of packets of pods', n
     const now = await heardAfter('mark-2');
     assert.match(now, new RegExp(`honest of ${address('attacker')}`));
     assert.doesNotMatch(now, /forged/);
+  });
+
+  it('do not announce the IPv6 address of another one', async () => {
+    await inside('victim', 'ip', '-6', 'neigh', 'flush', 'dev', 'eth0');
+    await eventually(() => found('attacker'), 'it announces its own');
+    assert.equal(await found('friend'), false);
+    // Time enough for an announcement, if there were one.
+    await inside('victim', 'ip', '-6', 'neigh', 'flush', 'dev', 'eth0');
+    await eventually(() => found('attacker'), 'it announces its own again');
+    assert.equal(await found('friend'), false);
   });
 
   it('can not take the hardware address of another one', async () => {

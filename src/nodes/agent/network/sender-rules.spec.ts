@@ -49,6 +49,8 @@ describe('the senders of a bridge', () => {
     assert.ok(text.startsWith(noSenderRules('cni0')), 'one transaction replaces what was there');
     assert.match(text, /set four \{ type ifname \. ipv4_addr; elements = \{ "veth1" \. 10\.0\.0\.9 \} \}/);
     assert.match(text, /set six \{ type ifname \. ipv6_addr; \}/);
+    const six = senderRules('cni0', [{ name: 'veth1', hardwareAddress: 'fa:c5:86:b6:75:d1', addresses: ['fd00::9'] }]);
+    assert.match(six, /set announced \{ typeof .*; elements = \{ "veth1" \. 0xfd000000000000000000000000000009 \} \}/);
     assert.match(senderRules('cni0', []), /set ports \{ type ifname; \}/);
   });
 });

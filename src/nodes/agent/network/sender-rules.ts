@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseCidr } from '../../../base/config/network.js';
 
 /** A port of the bridge, and what the pod behind it may send as. */
 export interface PodPort {
@@ -60,9 +61,11 @@ export function senderRules(bridge: string, ports: readonly PodPort[]): string {
     ports.flatMap(({ name, addresses }) =>
       addresses.filter((each) => isIP(each) === family).map((each) => [name, each]),
     );
+  // The address that an announcement of a neighbour is about has no name in every version of nft, nor a type.
   const set = (name: string, type: string, elements: readonly (readonly (string | undefined)[])[]) => {
     const list = elements.map(([port, value]) => (value === undefined ? `"${port}"` : `"${port}" . ${value}`));
-    return `  set ${name} { type ${type};${list.length === 0 ? '' : ` elements = { ${list.join(', ')} }`} }`;
+    const form = type === '' ? 'typeof iifname . @th,64,128' : `type ${type}`;
+    return `  set ${name} { ${form};${list.length === 0 ? '' : ` elements = { ${list.join(', ')} }`} }`;
   };
   return `${noSenderRules(bridge)}table bridge ${senderTable(bridge)} {
 ${set(
@@ -77,6 +80,11 @@ ${set(
 )}
 ${set('four', 'ifname . ipv4_addr', of(4))}
 ${set('six', 'ifname . ipv6_addr', of(6))}
+${set(
+  'announced',
+  '',
+  of(6).map(([port, address]) => [port, numberOf(address)]),
+)}
   chain senders {
     type filter hook prerouting priority -300; policy accept;
     iifname != @ports accept
@@ -85,10 +93,15 @@ ${set('six', 'ifname . ipv6_addr', of(6))}
     ether type arp iifname . arp saddr ether @hardware arp saddr ip 0.0.0.0 accept
     ether type arp iifname . arp saddr ether @hardware iifname . arp saddr ip @four accept
     ether type ip6 icmpv6 type { nd-router-advert, nd-redirect } drop
+    ether type ip6 icmpv6 type nd-neighbor-advert @th,64,10 != 0x3fa iifname . @th,64,128 != @announced drop
     ether type ip6 ip6 saddr { ::, fe80::/10 } accept
     ether type ip6 iifname . ip6 saddr @six accept
     drop
   }
 }
 `;
+}
+
+function numberOf(address = ''): string {
+  return `0x${(parseCidr(`${address}/128`)?.first ?? 0n).toString(16).padStart(32, '0')}`;
 }
