@@ -4,6 +4,7 @@ import { parseTime } from '../../base/machinery/values/time.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import { isHugePages } from '../apis/core/v1/huge-pages.js';
 import type { Pod } from '../apis/core/v1/pod.types.js';
+import { isPodLevelResource } from '../apis/core/v1/pod-level-resources.js';
 import { podQosClass } from '../apis/core/v1/pod-qos.js';
 import type { PodSpec } from '../apis/core/v1/pod-spec.types.js';
 import { isNativeResource } from '../apis/core/v1/validation/resources.validation.js';
@@ -55,12 +56,11 @@ export function podUsage(names: VendorNames): UsageEvaluator {
     missing(object, wanted) {
       const { spec } = object as Pod & ApiObject;
       const demanded = wanted.filter((name) => demandedNames.has(name));
-      if (demanded.length === 0) return [];
-      const forAll = new Map<string, Quantity>();
-      setComputeUsage(forAll, amountsOf(spec.resources?.requests), amountsOf(spec.resources?.limits), names);
+      // Release 1.37 demands nothing of a pod whose containers share amounts.
+      if (demanded.length === 0 || sharesAmounts(spec)) return [];
       const missing = new Map<string, Set<string>>();
       for (const { name: container, resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
-        const own = new Map(forAll);
+        const own = new Map<string, Quantity>();
         setComputeUsage(own, amountsOf(resources?.requests), amountsOf(resources?.limits), names);
         for (const name of demanded) {
           if (!own.has(name)) missing.set(name, (missing.get(name) ?? new Set()).add(container));
@@ -78,6 +78,10 @@ export function podUsage(names: VendorNames): UsageEvaluator {
       return hasEnded(status?.phase) ? undefined : endOf(metadata);
     },
   };
+}
+
+function sharesAmounts({ resources }: PodSpec): boolean {
+  return Object.keys({ ...resources?.requests, ...resources?.limits }).some(isPodLevelResource);
 }
 
 function hasEnded(phase: string | undefined): boolean {

@@ -112,7 +112,10 @@ describe('the usage of a pod', () => {
       missing({ containers: [resources({ cpu: '1' }, { memory: '1' })], initContainers: [{ ...one, name: 'i' }] }),
       ['limits.memory for: i'],
     );
-    assert.deepEqual(missing({ containers: [one], ...resources({}, { memory: '1' }) }), []);
+    assert.deepEqual(missing({ containers: [{ ...one, name: 'a' }], ...resources({}, {}) }), ['limits.memory for: a']);
+    for (const shared of [resources({}, { memory: '1' }), resources({ memory: '1' }, {})]) {
+      assert.deepEqual(missing({ containers: [{ name: 'a' }], ...shared }), []);
+    }
   });
 
   const term = { topologyKey: 'z', namespaces: ['other'] };
