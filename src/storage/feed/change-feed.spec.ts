@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { inParts } from '../../../test/support/in-parts.js';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { InvariantError } from '../../base/machinery/invariant-error.js';
@@ -373,7 +374,7 @@ describe('the change feed', () => {
       const { storage, feed, close } = await open();
       try {
         const from = await storage.head();
-        await Promise.all(Array.from({ length: 5_000 }, (_, i) => storage.create(key(`n${i}`), 'u', '1')));
+        await inParts(5_000, (i) => storage.create(key(`n${i}`), 'u', '1'));
         const head = await storage.head();
         const subscription = await feed.subscribe({ resource: 'things' }, from);
         let batches = 0;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { inParts } from '../../../test/support/in-parts.js';
 import { untilNoSessions } from '../../../test/support/other-sessions.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { everyField } from '../../base/machinery/field-selector.js';
@@ -176,11 +177,7 @@ describe('PostgresStorage', () => {
 
     it('pages an unlimited list at one version', async () => {
       const json = JSON.stringify({ filling: 'x'.repeat(20_000) });
-      await Promise.all(
-        Array.from({ length: 1_200 }, (_, i) =>
-          storage.create({ resource: 'large', namespace: '', name: `${i}` }, 'u', json),
-        ),
-      );
+      await inParts(1_200, (i) => storage.create({ resource: 'large', namespace: '', name: `${i}` }, 'u', json));
       const pages = [];
       for await (const page of storage.pages({ resource: 'large' })) {
         pages.push(page);
@@ -201,7 +198,7 @@ describe('PostgresStorage', () => {
       try {
         const key = (i: number) => ({ resource: 'grown', namespace: 'default', name: `n${i}` });
         for (let i = 0; i < 10; i++) await few.get(key(i));
-        await Promise.all(Array.from({ length: 10_000 }, (_, i) => few.create(key(i), 'u', '{"n":1}')));
+        await inParts(10_000, (i) => few.create(key(i), 'u', '{"n":1}'));
         for (let i = 0; i < 100; i++) await few.get(key(i * 100));
       } finally {
         // Sessions report their read statistics when they end.

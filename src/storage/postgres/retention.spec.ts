@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { inParts } from '../../../test/support/in-parts.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { StorageOptions } from '../../base/config/storage.options.js';
 import type { StoredObject } from '../storage.interface.js';
@@ -257,7 +258,7 @@ describe('retention of the log', () => {
   it('ends a watch whose history is dropped before it was read', async () => {
     resource += 1;
     const from = await storage.head();
-    await Promise.all(Array.from({ length: 2_500 }, (_, i) => storage.create(key(`n${i}`), 'u', '1')));
+    await inParts(2_500, (i) => storage.create(key(`n${i}`), 'u', '1'));
     const subscription = await storage.watch({ resource: `r${resource}` }, from);
     assert.ok(((await subscription.next())?.changes.length ?? 0) > 0);
     await forget();

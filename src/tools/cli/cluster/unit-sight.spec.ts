@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
 import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { checkUnitsSee, pathsIn } from './unit-sight.js';
 
 describe('files that units need', () => {
   let folder: string;
+  /** What units do not see here. The real ones may have these tests in them. */
+  let hidden: string;
   before(async () => {
-    // Not in a temporary folder, which units do not see.
-    folder = await mkdtemp(join(process.cwd(), '.unit-sight-'));
-    await mkdir(join(folder, 'open'));
+    folder = await mkdtemp(join(tmpdir(), 'plinth-sight-'));
+    await chmod(folder, 0o755);
+    hidden = join(folder, 'tmp');
+    await Promise.all([mkdir(join(folder, 'open')), mkdir(hidden)]);
     await writeFile(join(folder, 'open', 'file'), '');
-    await symlink('/tmp/elsewhere', join(folder, 'link'));
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
   it('are seen outside of temporary folders', async () => {
-    await checkUnitsSee([join(folder, 'open', 'file'), join(folder, 'not-there'), '/tmpfiles/x'], true);
+    await checkUnitsSee([join(folder, 'open', 'file'), join(folder, 'not-there'), `${hidden}files/x`], true, [hidden]);
   });
 
   it('are not seen in temporary folders', async () => {
@@ -30,13 +33,9 @@ describe('files that units need', () => {
   });
 
   it('are not seen where a link leads into a temporary folder', async () => {
-    const target = await mkdtemp('/tmp/plinth-sight-');
-    try {
-      await symlink(target, join(folder, 'to-tmp'));
-      await assert.rejects(checkUnitsSee([join(folder, 'to-tmp')], true), /do not see/);
-    } finally {
-      await rm(target, { recursive: true });
-    }
+    await mkdir(join(hidden, 'target'));
+    await symlink(join(hidden, 'target'), join(folder, 'to-tmp'));
+    await assert.rejects(checkUnitsSee([join(folder, 'to-tmp')], true, [hidden]), /do not see/);
   });
 
   it('are not read in a folder of another user, unless the units may pass that', async (context) => {
@@ -46,12 +45,12 @@ describe('files that units need', () => {
     await writeFile(join(home, 'file'), '');
     await chown(home, 1000, 1000);
     await chmod(home, 0o700);
-    await assert.rejects(checkUnitsSee([join(home, 'file')], false), {
+    await assert.rejects(checkUnitsSee([join(home, 'file')], false, [hidden]), {
       message: `units of systemd may not read ${join(home, 'file')}, since ${home} belongs to another user and is closed to all others: put it into another folder, or use --foreground`,
     });
-    await checkUnitsSee([join(home, 'file')], true);
+    await checkUnitsSee([join(home, 'file')], true, [hidden]);
     await chmod(home, 0o711);
-    await checkUnitsSee([join(home, 'file')], false);
+    await checkUnitsSee([join(home, 'file')], false, [hidden]);
   });
 
   it('are found in commands', () => {

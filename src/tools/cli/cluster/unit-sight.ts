@@ -11,12 +11,17 @@ const privateFolders = ['/tmp', '/var/tmp'];
  *
  * @param paths absolute paths
  * @param passesModes whether the units have the right to read all files
+ * @param hiddenFolders those that the units have for themselves
  * @throws StartupError that names the file and what helps
  */
-export async function checkUnitsSee(paths: readonly string[], passesModes: boolean): Promise<void> {
+export async function checkUnitsSee(
+  paths: readonly string[],
+  passesModes: boolean,
+  hiddenFolders: readonly string[] = privateFolders,
+): Promise<void> {
   for (const path of paths) {
     const real = await realpath(path).catch(() => path);
-    const hidden = privateFolders.find((folder) => [path, real].some((each) => each.startsWith(`${folder}/`)));
+    const hidden = hiddenFolders.find((folder) => [path, real].some((each) => each.startsWith(`${folder}/`)));
     if (hidden !== undefined) {
       throw new StartupError(
         `units of systemd do not see ${path}, since they have a ${hidden} of their own: put it into another folder, or use --foreground`,
