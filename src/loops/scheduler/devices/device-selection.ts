@@ -6,6 +6,8 @@ import type { WantedClaim, WantedDevices } from './wanted-devices.js';
 
 /** How many compiled expressions are kept: the same few are evaluated again and again. */
 const mostPrograms = 256;
+const missingKeyHint =
+  '. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields';
 const programs = new Map<string, ReturnType<typeof compileDeviceExpression>>();
 
 function programOf(text: string): Program | { readonly fault: string } {
@@ -36,7 +38,8 @@ function matchesAll(expressions: readonly string[], owner: string, { device, nam
       return deviceMatches(program, { driver: name.driver, ...device } as unknown as DeviceFacts);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
-      throw new DeviceFault(`${owner}: selector #${i} on device ${id}: CEL runtime error: ${detail}`);
+      const hint = detail.includes('no such key:') ? missingKeyHint : '';
+      throw new DeviceFault(`${owner}: selector #${i} on device ${id}: CEL runtime error: ${detail}${hint}`);
     }
   });
 }

@@ -298,7 +298,7 @@ describe('devices', () => {
     const slices = [sampleSlice('a', [{ name: 'd0' }]), sampleSlice('b', [{ name: 'd1', ...model('x') }])];
     assert.match(
       why({ claims: [onlyThere], slices }),
-      /^0\/2 nodes are available: claim ns\/one: selector #0 on device gpu\.example\.com\/a\/d0: CEL runtime error: /,
+      /^0\/2 nodes are available: claim ns\/one: selector #0 on device gpu\.example\.com\/a\/d0: CEL runtime error: no such key: model\. consider /,
     );
     const template = { resourceClaims: [{ name: 'c', resourceClaimTemplateName: 't' }] };
     assert.equal(scene({}, [], template).place(), none('pod "ns/p": ResourceClaim not created yet'));
