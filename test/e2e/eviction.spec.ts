@@ -110,6 +110,7 @@ describe('eviction', () => {
     const answer = await evict('p');
     assert.equal(answer.status, 429);
     assert.match(answer.body.details.causes[0].message, /still being processed/);
+    assert.equal(answer.headers['retry-after'], '10');
   });
 
   it('refuses when two budgets select the pod', async () => {
@@ -128,6 +129,25 @@ describe('eviction', () => {
       await addPod(phase.toLowerCase(), { phase });
       assert.equal((await evict(phase.toLowerCase())).status, 201, phase);
       assert.equal(await exists(phase.toLowerCase()), false);
+    }
+  });
+
+  it('marks a pod that has ended or is being deleted, too, and leaves what a delete before it has chosen', async () => {
+    const pod = `${podsPath()}/p`;
+    for (const [phase, isDeleted] of [
+      ['Succeeded', false],
+      ['Running', true],
+    ] as const) {
+      await addPod('p', { phase, nodeName: 'n1' });
+      const held = { metadata: { finalizers: ['example.com/held'] } };
+      assert.equal((await cluster.first.client.patch(pod, 'merge', held)).status, 200);
+      if (isDeleted) assert.equal((await cluster.first.client.delete(pod)).status, 200);
+      assert.equal((await evict('p', { propagationPolicy: 'Orphan' })).status, 201);
+      const { metadata, status } = (await cluster.first.client.get(pod)).body;
+      assert.deepEqual(metadata.finalizers, ['example.com/held', ...(isDeleted ? [] : ['orphan'])]);
+      assert.equal(status.conditions.at(-1).type, 'DisruptionTarget');
+      await cluster.first.client.patch(pod, 'merge', { metadata: { finalizers: null } });
+      await cluster.first.client.delete(`${pod}?gracePeriodSeconds=0`);
     }
   });
 

@@ -131,6 +131,22 @@ describe('decideDelete', () => {
     assert.equal(decide(deleting, { propagationPolicy: 'Background' }, graceful(30)).kind, 'nothing');
   });
 
+  it('leaves finalizers alone until a grace period ends or becomes shorter', () => {
+    const held = { finalizers: ['a/b', 'orphan'], deletionTimestamp: '2030-01-01T00:00:30Z' };
+    const pending = { ...held, deletionGracePeriodSeconds: 30 };
+    const later = (options: Partial<DeleteOptions>, meta = pending) => {
+      const { kind, finalizers } = decide(meta, options, graceful(30));
+      return [kind, finalizers];
+    };
+    for (const propagationPolicy of ['Background', 'Foreground', 'Orphan'] as const) {
+      assert.deepEqual(later({ propagationPolicy }), ['nothing', ['a/b', 'orphan']]);
+      assert.deepEqual(later({ propagationPolicy, gracePeriodSeconds: 60 }), ['nothing', ['a/b', 'orphan']]);
+    }
+    assert.deepEqual(later({ propagationPolicy: 'Background', gracePeriodSeconds: 5 }), ['mark', ['a/b']]);
+    const over = { ...held, deletionGracePeriodSeconds: 0 };
+    assert.deepEqual(later({ propagationPolicy: 'Background' }, over), ['mark', ['a/b']]);
+  });
+
   it('marks an object with a grace period before it removes it, once', async () => {
     const deleting = { deletionTimestamp: '2030-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
     const cut = decide(deleting, { gracePeriodSeconds: 0 }, graceful(30));

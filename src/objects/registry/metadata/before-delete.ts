@@ -101,6 +101,9 @@ export function decideDelete(
     const end = Date.parse(meta.deletionTimestamp as string) - ((granted ?? 0) - grace) * 1000;
     meta.deletionTimestamp = formatTime(end);
     meta.deletionGracePeriodSeconds = grace;
+  } else if (granted > 0) {
+    // Until the period ends, only a shorter one changes anything, as in release 1.37.
+    return { kind: 'nothing', object: { ...live } };
   } else {
     return { kind: finalizersChanged ? 'mark' : 'nothing', object };
   }

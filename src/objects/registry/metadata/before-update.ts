@@ -24,6 +24,9 @@ export function ensureIdentity(
   otherName?: string | ((given: string, name: string) => Error),
 ): void {
   const meta = object.metadata;
+  if (!definition.namespaced) delete meta.namespace;
+  else if (!meta.namespace) meta.namespace = namespace;
+  else if (meta.namespace !== namespace) throw otherNamespaceError();
   if (!meta.name && typeof otherName !== 'string') {
     throw badRequestError(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
@@ -33,12 +36,6 @@ export function ensureIdentity(
       otherName ?? `the name of the object (${meta.name}) does not match the name on the URL (${name})`,
     );
   }
-  if (!definition.namespaced) {
-    delete meta.namespace;
-    return;
-  }
-  if (!meta.namespace) meta.namespace = namespace;
-  else if (meta.namespace !== namespace) throw otherNamespaceError();
 }
 
 /**

@@ -6,20 +6,20 @@ import type {
 
 /** The most evictions that the budget's controller has yet to count. */
 const maxDisruptedPods = 2000;
-/**
- * A 429 that names the budget that prevents the eviction. It has no Retry-After: client libraries would retry by
- * themselves up to ten times, and meanwhile `kubectl drain` would neither show the reason nor observe its own timeout.
- */
-function budgetError(name: string, detail: string): StatusError {
+/** How soon a budget that changes has settled, in seconds. */
+const settlingSeconds = 10;
+
+/** A 429 that names the budget that prevents the eviction. */
+function budgetError(name: string, detail: string, retry: { readonly retryAfterSeconds?: number } = {}): StatusError {
   const causes: StatusCause[] = [{ reason: 'DisruptionBudget', message: `The disruption budget ${name} ${detail}` }];
   return new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
-    details: { causes },
+    details: { causes, ...retry },
   });
 }
 
 /** A 429 for a budget whose status can't be trusted, because the budget or the pod is changing. */
 export function unsettledBudgetError(name: string): StatusError {
-  return budgetError(name, 'is still being processed by the server.');
+  return budgetError(name, 'is still being processed by the server.', { retryAfterSeconds: settlingSeconds });
 }
 
 /** A status holds for its own generation alone (specification 2.6), also where a restored object has a smaller one. */
@@ -56,6 +56,8 @@ export function withDisruption(
     throw forbiddenError(subject, name, detail);
   }
   if (status.disruptionsAllowed === 0) {
+    // Without a Retry-After: client libraries would retry by themselves up to ten times, and meanwhile `kubectl drain`
+    // would neither show the reason nor observe its own timeout.
     const { desiredHealthy, currentHealthy } = status;
     throw budgetError(name, `needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`);
   }

@@ -77,7 +77,6 @@ export class PodEviction {
     resourceVersion: string | undefined,
   ): Promise<string | undefined> {
     const { name = '', namespace = '', uid } = pod.metadata;
-    if (pod.metadata.deletionTimestamp !== undefined || hasEnded(pod)) return resourceVersion;
     const store = this.podStore();
     const { definition } = store.resource;
     const outcome = await store.update(request, namespace, name, {
