@@ -1,4 +1,4 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 
@@ -12,7 +12,41 @@ export interface LoadOptions {
 
 const patienceMs = 1_000;
 
-/** Sends a query again and again, and counts responses. */
+/** A port of a client. */
+class Sender {
+  private heard: (isAnswered: boolean) => void = () => undefined;
+
+  private constructor(private readonly socket: Socket) {
+    socket.on('message', () => this.heard(true));
+  }
+
+  static async open(from: string): Promise<Sender> {
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
+    socket.bind(0, from);
+    await once(socket, 'listening');
+    return new Sender(socket);
+  }
+
+  asks(query: Buffer, port: number): Promise<boolean> {
+    return new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), patienceMs);
+      this.heard = (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      };
+      this.socket.send(query, port, '127.0.0.1');
+    });
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+}
+
+/**
+ * Sends a query again and again, and counts responses. A query without a response is sent once more from another port; it is lost when
+ * that has none either.
+ */
 export async function measure(
   port: number,
   query: Buffer,
@@ -23,27 +57,22 @@ export async function measure(
   let answered = 0;
   let lost = 0;
   const client = async (number: number) => {
-    const socket = createSocket({ type: 'udp4', recvBufferSize: 1 << 20 });
-    socket.bind(0, from);
-    await once(socket, 'listening');
     const own = Buffer.from(query);
     own.writeUInt16BE(number, 0);
-    let heard: (isAnswered: boolean) => void = () => undefined;
-    socket.on('message', () => heard(true));
+    let sender = await Sender.open(from);
     while (performance.now() < end) {
-      const isAnswered = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(false), patienceMs);
-        heard = (value) => {
-          clearTimeout(timer);
-          resolve(value);
-        };
-        socket.send(own, port, '127.0.0.1');
-      });
+      let isAnswered = await sender.asks(own, port);
+      if (!isAnswered) {
+        // As resolvers do.
+        sender.close();
+        sender = await Sender.open(from);
+        isAnswered = await sender.asks(own, port);
+      }
       if (isAnswered) answered++;
       else lost++;
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    socket.close();
+    sender.close();
   };
   await Promise.all(Array.from({ length: atOnce }, (_, number) => client(number)));
   return { answered, lost };

@@ -159,4 +159,15 @@ describe('pods on a bridge', { skip: unlessThere('senders of packets of pods', n
     await eventually(async () => !(await elements()).includes(address('attacker')), 'the element goes');
     assert.ok((await elements()).includes(address('friend')));
   });
+
+  it('are not checked when that is switched off', async () => {
+    stopping.abort();
+    await guard;
+    assert.match(await elements(), /chain senders/, 'the rules stay when an agent ends');
+    await new SenderGuard({
+      ...{ network: { ownRanges: ranges }, bridge, isOn: false, timers: systemTimers, results },
+      logger: new Logger('error', 'json'),
+    }).run(new AbortController().signal);
+    await assert.rejects(elements());
+  });
 });
