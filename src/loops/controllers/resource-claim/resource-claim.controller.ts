@@ -1,3 +1,4 @@
+import { StatusError } from '../../../base/machinery/status-error.js';
 import type { PodResourceClaim } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { ResourceClaimConsumerReference } from '../../../objects/apis/resource/v1/resource-claim.types.js';
 import type { StoredPod } from '../frame/indexes.js';
@@ -137,9 +138,9 @@ export class ResourceClaimController extends ReconcileLoop {
     if (orphan !== undefined) return orphan.metadata.name;
     const template = this.templates.get(namespace, templateName);
     if (template === undefined) {
-      throw new Error(
-        `resource claim template "${templateName}": resourceclaimtemplate.resource.k8s.io "${templateName}" not found`,
-      );
+      const resource = `resourceclaimtemplate.resource.${this.dependencies.names.suffix}`;
+      const text = `resource claim template "${templateName}": ${resource} "${templateName}" not found`;
+      throw new StatusError('NotFound', text);
     }
     const made = await this.client<StoredResourceClaim>('resource', 'resourceclaims').create(
       work,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LoopScene } from '../../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { StoredPod } from '../frame/indexes.js';
 import type { StoredResourceClaim } from './pod-claims.js';
 
@@ -49,6 +50,10 @@ describe('ResourceClaimController', () => {
 
   it('makes claims from templates, also when the template comes later, and names them in the pods', async () => {
     const pod = await addPod('p', { resourceClaimTemplateName: 't' });
+    const missing = 'resourceclaimtemplate.resource.k8s.io "t" not found';
+    await scene.until<ApiObject & { readonly message?: string }, boolean>('events', 'the event names it', (all) =>
+      all.some(({ message }) => message?.endsWith(missing) === true),
+    );
     await scene.create('resourceclaimtemplates.resource', {
       metadata: { name: 't', namespace: 'default' },
       spec: { metadata: { labels: { a: 'b' } }, spec: { devices } },
