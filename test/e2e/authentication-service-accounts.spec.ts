@@ -213,6 +213,7 @@ describe('tokens of service accounts', () => {
     });
     const cases: [string, object, number, string][] = [
       ['robot', { expirationSeconds: 599 }, 422, 'may not specify a duration less than 10 minutes'],
+      ['nobody', { expirationSeconds: 599 }, 404, 'serviceaccounts "nobody" not found'],
       ['robot', { expirationSeconds: 2 ** 32 + 1 }, 422, 'may not specify a duration larger than 2^32 seconds'],
       ['missing', {}, 404, 'serviceaccounts "missing" not found'],
       ['robot', reference({}), 400, 'cannot bind token for serviceaccount "robot" to pod running with different'],

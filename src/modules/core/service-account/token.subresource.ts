@@ -66,11 +66,11 @@ async function performToken(
   const { spec } = body;
   // Numbers that a double can't represent exactly are decoded as another type.
   const seconds = Number(spec.expirationSeconds ?? defaultSeconds);
+  const { namespace, name } = action;
+  const account = await read(context, 'serviceaccounts', namespace, name);
   await action.validate(body);
   const errors = expirationErrors(seconds, spec.expirationSeconds);
   if (errors.length > 0) throw invalidError({ group, kind: 'TokenRequest' }, '', errors);
-  const { namespace, name } = action;
-  const account = await read(context, 'serviceaccounts', namespace, name);
   const audiences = spec.audiences?.length ? spec.audiences : [...issuer.audiences];
   const expirationSeconds = shortened(seconds, issuer, request);
   const target = spec.boundObjectRef ? await boundTarget(context, action, spec.boundObjectRef) : {};
