@@ -4,6 +4,7 @@ import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CriRuntime } from '../../src/nodes/agent/cri/cri-runtime.js';
+import { senderTable } from '../../src/nodes/agent/network/sender-rules.js';
 import { removeCgroupEverywhere } from './cgroups.js';
 import { endWithUs } from './child-guard.js';
 
@@ -145,6 +146,8 @@ export class TestContainerd {
       .filter((path) => path.startsWith(`${this.folder}/`));
     for (const path of mounts.reverse()) await run('umount', ['-l', path]).catch(() => undefined);
     await run('ip', ['link', 'delete', this.bridge]).catch(() => undefined);
+    // An agent has put it there, if it has made the network.
+    await run('nft', ['delete', 'table', 'bridge', senderTable(this.bridge)]).catch(() => undefined);
     await fs.rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     await removeCgroupEverywhere(this.cgroupRoot);
   }
