@@ -4,6 +4,8 @@ import type { ConsoleTab } from './console-tab.js';
 /** Runs wherever a page takes it for HTML. */
 export const hostileText = `"'><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>{{7*7}}`;
 
+const manyMarks = `e${'\u0301'.repeat(400_000)}`;
+
 /** A name of a field, in the schema of a kind. */
 export const hostileProperty = 'x<img src=x onerror=alert(3)>';
 
@@ -44,6 +46,11 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     type: 'Warning',
     source: { component: hostileText },
   });
+  // A browser that lays out a letter with so many marks does nothing else for minutes.
+  await write('POST', '/api/v1/namespaces/default/configmaps', {
+    metadata: { name: 'marks' },
+    data: { key: manyMarks },
+  });
   // Names in paths may have any character but a few.
   const role = 'hostile<img src=x onerror=alert(1)>';
   await write('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', { metadata: { name: role }, rules: [] });
@@ -57,6 +64,12 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
       spec: { text: hostileText },
     }),
   );
+  await write('POST', things, {
+    apiVersion: 'hostile.example.com/v1',
+    kind: 'Thing',
+    metadata: { name: 'marks' },
+    spec: { text: manyMarks },
+  });
   const named = `${encodeURIComponent(role)}`;
   return [
     { fragment: '#/', shown },
@@ -64,6 +77,9 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=yaml', shown },
     { fragment: '#/list/core/v1/configmaps?open=default%2Fhostile&tab=yaml', shown },
     { fragment: '#/object/hostile.example.com/v1/things/default/hostile?tab=yaml', shown },
+    { fragment: '#/object/core/v1/configmaps/default/marks', shown: 'more letters' },
+    { fragment: '#/object/core/v1/configmaps/default/marks?tab=yaml', shown: 'marks' },
+    { fragment: '#/object/hostile.example.com/v1/things/default/marks', shown: 'more letters' },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=events', shown },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=owners', shown: 'ConfigMap hostile' },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=timeline', shown },

@@ -1,4 +1,6 @@
 import { ApiFault } from './api-fault.js';
+import { LinePieces } from './line-pieces.js';
+
 export interface CallOptions {
   readonly method?: string;
   readonly accept?: string;
@@ -36,22 +38,22 @@ export class Api {
   /**
    * The lines of a response, as they arrive. Ends with the response; throws an {@link ApiFault} when the connection
    * breaks.
+   *
+   * @param mostLetters of a line; the rest of a longer one is left out
    */
-  async *lines(path: string, options: CallOptions = {}): AsyncGenerator<string> {
+  async *lines(path: string, options: CallOptions = {}, mostLetters?: number): AsyncGenerator<string> {
     const response = await this.call(path, options);
     const reader = response.body?.getReader();
     if (reader === undefined) return;
     const decoder = new TextDecoder();
-    let rest = '';
+    const lines = new LinePieces(mostLetters);
     try {
       for (;;) {
         const { done, value } = await reader.read().catch((error: unknown) => {
           throw new ApiFault(0, (error as Error).message);
         });
         if (done) return;
-        const parts = (rest + decoder.decode(value, { stream: true })).split('\n');
-        rest = parts.pop() ?? '';
-        for (const line of parts) if (line !== '') yield line;
+        for (const line of lines.add(decoder.decode(value, { stream: true }))) if (line !== '') yield line;
       }
     } finally {
       await reader.cancel().catch(() => {});

@@ -12,6 +12,8 @@ import { api } from './session.js';
 /** Lines that are kept, of all containers together. */
 const mostLines = 10_000;
 const tailLines = 1000;
+/** What is read of a line, in letters: more than is shown, so that it shows that it is cut. */
+const mostOfLine = 8192;
 const drawMs = 100;
 /** Height of a line in pixels; `object.css` has the same. */
 const lineHeight = 20;
@@ -150,7 +152,7 @@ async function readLog(
     ...(hasTimes && { timestamps: 'true' }),
   });
   const path = `${pathOf({ group: '', version: 'v1', resource: 'pods' }, namespace, pod)}/log?${query}`;
-  for await (const line of api.lines(path, { accept: '*/*', signal })) take(line);
+  for await (const line of api.lines(path, { accept: '*/*', signal }, mostOfLine)) take(line);
 }
 
 /** The shortest name that tells the sources apart. */

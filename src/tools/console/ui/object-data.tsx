@@ -14,7 +14,7 @@ export function ObjectData({ resource, object }: { readonly resource: string; re
   return (
     <section class="details data">
       <h2>Data</h2>
-      {values.map(([key, value]) => (
+      {values.slice(0, mostShown).map(([key, value]) => (
         <figure key={key}>
           <figcaption>
             <code>{key}</code> <Copy text={value} name={key} />
@@ -22,13 +22,21 @@ export function ObjectData({ resource, object }: { readonly resource: string; re
           <ScrolledText class="yaml">{value}</ScrolledText>
         </figure>
       ))}
-      {binary.map(([key, value]) => (
+      {binary.slice(0, mostShown).map(([key, value]) => (
         <p key={key}>
           <code>{key}</code> <span class="quiet">{byteText(value)}</span>
         </p>
       ))}
+      <Left count={Math.max(values.length, binary.length)} />
     </section>
   );
+}
+
+/** How many values are drawn: an object may have tens of thousands. */
+const mostShown = 300;
+
+function Left({ count }: { readonly count: number }) {
+  return count > mostShown ? <p class="quiet">The YAML has {count - mostShown} more.</p> : null;
 }
 
 function SecretData({ object }: { readonly object: ApiObject }) {
@@ -40,7 +48,7 @@ function SecretData({ object }: { readonly object: ApiObject }) {
         Values <span class="quiet">{String(dig(object, 'type') ?? '')}</span>
       </h2>
       {values.length === 0 && <p class="quiet">It holds no values.</p>}
-      {values.map(([key, value]) => {
+      {values.slice(0, mostShown).map(([key, value]) => {
         const isShown = revealed.value.has(key);
         const text = decodedText(value);
         return (
@@ -65,6 +73,7 @@ function SecretData({ object }: { readonly object: ApiObject }) {
           </figure>
         );
       })}
+      <Left count={values.length} />
     </section>
   );
 }

@@ -5,13 +5,16 @@ import { TableHead } from './table-head.js';
 import { hrefOf } from './target-link.js';
 import { Wide } from './wide.js';
 
+/** How many rows and details of a section are drawn: an object may have tens of thousands. */
+const mostRows = 300;
+
 export function Sections({ sections }: { readonly sections: readonly Section[] }) {
   return sections.map((section) => (
     <section key={section.title} class="details">
       <h2>{section.title}</h2>
       {'details' in section ? (
         <dl>
-          {section.details.map(({ label, values }) => (
+          {section.details.slice(0, mostRows).map(({ label, values }) => (
             <div key={label}>
               <dt>{label}</dt>
               <dd>
@@ -25,7 +28,7 @@ export function Sections({ sections }: { readonly sections: readonly Section[] }
           <table class="plain">
             <TableHead titles={section.titles} />
             <tbody>
-              {section.rows.map((cells, row) => (
+              {section.rows.slice(0, mostRows).map((cells, row) => (
                 <tr key={row}>
                   {cells.map((values, column) => (
                     <td key={section.titles[column]}>
@@ -36,6 +39,7 @@ export function Sections({ sections }: { readonly sections: readonly Section[] }
               ))}
             </tbody>
           </table>
+          {section.rows.length > mostRows && <p class="quiet">The YAML has {section.rows.length - mostRows} more.</p>}
         </Wide>
       )}
     </section>
@@ -44,7 +48,7 @@ export function Sections({ sections }: { readonly sections: readonly Section[] }
 
 export function Values({ values }: { readonly values: readonly Value[] }) {
   if (values.length === 0) return <span class="quiet">–</span>;
-  return values.map((value, index) => (
+  return values.slice(0, mostRows).map((value, index) => (
     <span key={index} class="value">
       <ValueView value={value} />
     </span>

@@ -17,7 +17,7 @@ export function csvOf({ columns, rows }: SqlRows): string {
 
 function csvField(text: string): string {
   const isNumber = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
-  const safe = /^[=+\-@\t\r]/.test(text) && !isNumber ? `'${text}` : text;
+  const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !isNumber ? `'${text}` : text;
   return text === '' || /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

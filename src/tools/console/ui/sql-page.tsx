@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { boundedText } from './bounded-text.js';
 import { downloadText } from './download-text.js';
 import { ScrolledText } from './scrolled-text.js';
 import { session, userName } from './session.js';
@@ -189,11 +190,14 @@ function Plan({ answer: { rows, ms } }: { readonly answer: SqlAnswer }) {
   );
 }
 
-/** How many rows are drawn at once: more than anybody reads would hold up the page for seconds. */
-const rowsAtOnce = 500;
+/** How many rows and cells are drawn at once: more than anybody reads would hold up the page for seconds. */
+const mostAtOnce = { rows: 500, cells: 10_000 } as const;
+/** The most letters of a cell that are drawn; the files have all. */
+const mostOfCell = 1000;
 
 function Answer({ answer }: { readonly answer: SqlAnswer }) {
   const { columns, rows, isCut, ms } = answer;
+  const rowsAtOnce = Math.max(1, Math.min(mostAtOnce.rows, Math.floor(mostAtOnce.cells / Math.max(1, columns.length))));
   const drawn = useSignal(rowsAtOnce);
   const more = rows.length - drawn.value;
   return (
@@ -229,7 +233,9 @@ function Answer({ answer }: { readonly answer: SqlAnswer }) {
             {rows.slice(0, drawn.value).map((row, line) => (
               <tr key={`${line}`}>
                 {row.map((cell, index) => (
-                  <td key={`${index}`}>{cell ?? <span class="quiet">null</span>}</td>
+                  <td key={`${index}`}>
+                    {cell === null ? <span class="quiet">null</span> : boundedText(cell, mostOfCell)}
+                  </td>
                 ))}
               </tr>
             ))}

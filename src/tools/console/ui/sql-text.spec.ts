@@ -17,6 +17,14 @@ describe('answers of SQL as files', () => {
     );
   });
 
+  it('have an apostrophe before what only some spreadsheets take for formulas', () => {
+    const rows = ['\n=1', '\t=1', '＝1', '＋1', '－1', '＠x'].map((cell) => [cell]);
+    const lines = csvOf({ columns: ['a'], rows })
+      .split('\r\n')
+      .slice(1, -1);
+    assert.deepEqual(lines, [`"'\n=1"`, "'\t=1", "'＝1", "'＋1", "'－1", "'＠x"]);
+  });
+
   it('are JSON with a field for each column', () => {
     const rows = [['1', null, '2']];
     assert.deepEqual(JSON.parse(jsonOf({ columns: ['a', '__proto__', 'a'], rows })), [

@@ -73,6 +73,9 @@ function Headline({ route, object }: { readonly route: ObjectRoute; readonly obj
   );
 }
 
+/** How many labels and annotations are drawn: an object may have tens of thousands. */
+const mostShown = 300;
+
 function Labels({ route, object }: { readonly route: ObjectRoute; readonly object: ApiObject }) {
   const isOpen = useSignal(false);
   const labels = entriesAt(object.metadata, 'labels');
@@ -82,9 +85,9 @@ function Labels({ route, object }: { readonly route: ObjectRoute; readonly objec
     <>
       {labels.length > 0 && (
         <section class="details">
-          <h2>Labels</h2>
+          <h2>{labels.length > mostShown ? `Labels (${mostShown} of ${labels.length})` : 'Labels'}</h2>
           <ul class="chips">
-            {labels.map(([key, value]) => (
+            {labels.slice(0, mostShown).map(([key, value]) => (
               <li key={key}>
                 <a
                   href={formatRoute({ ...listRoute(route, namespace), labels: `${key}=${value}` })}
@@ -105,10 +108,13 @@ function Labels({ route, object }: { readonly route: ObjectRoute; readonly objec
             isOpen.value = event.currentTarget.open;
           }}
         >
-          <summary>Annotations ({annotations.length})</summary>
+          <summary>
+            Annotations ({annotations.length > mostShown ? `${mostShown} of ${annotations.length}` : annotations.length}
+            )
+          </summary>
           {isOpen.value && (
             <dl>
-              {annotations.map(([key]) => (
+              {annotations.slice(0, mostShown).map(([key]) => (
                 <div key={key}>
                   <dt>{key}</dt>
                   <dd>

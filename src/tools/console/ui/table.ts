@@ -1,4 +1,5 @@
 import type { Api } from './api.js';
+import { boundedText } from './bounded-text.js';
 import { type Followed, type FollowState, follow, type Wait } from './follow.js';
 import type { Metadata, OwnerReference } from './metadata.js';
 
@@ -200,8 +201,11 @@ function ownerOf(metadata: Metadata): string {
   return owner === undefined ? '' : `${owner.kind}/${owner.name}`;
 }
 
+/** The most letters of a cell of a table. */
+const mostOfCell = 1000;
+
 /** A cell as text, whatever a definition put into it. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return boundedText(typeof value === 'object' ? JSON.stringify(value) : String(value), mostOfCell);
 }

@@ -1,6 +1,7 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import { FloodGate } from './flood-gate.js';
+import { MarkLimit } from './mark-limit.js';
 import { defineSheetElement } from './sheet-element.js';
 
 export interface ScreenSettings {
@@ -60,10 +61,11 @@ export function makeScreen(host: HTMLElement, { input, resized, leave }: ScreenS
   fit.fit();
   const watched = new ResizeObserver(() => fit.fit());
   watched.observe(host);
+  const marks = new MarkLimit();
   const gate = new FloodGate((text, done) => terminal.write(text, done));
   const note = (text: string) => gate.add(`\r\n\u001b[0;38;5;245m${text.replace(/\p{C}/gu, ' ')}\u001b[0m\r\n`);
   return {
-    write: (text) => gate.add(text),
+    write: (text) => gate.add(marks.pass(text)),
     note,
     reset: (isTerminal) => {
       terminal.options.convertEol = !isTerminal;
