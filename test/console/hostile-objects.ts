@@ -79,7 +79,7 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     { fragment: '#/object/hostile.example.com/v1/things/default/hostile?tab=yaml', shown },
     { fragment: '#/object/core/v1/configmaps/default/marks', shown: 'more letters' },
     { fragment: '#/object/core/v1/configmaps/default/marks?tab=yaml', shown: 'marks' },
-    { fragment: '#/object/hostile.example.com/v1/things/default/marks', shown: 'more letters' },
+    { fragment: '#/object/hostile.example.com/v1/things/default/marks', shown: 'marks' },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=events', shown },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=owners', shown: 'ConfigMap hostile' },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=timeline', shown },
