@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { boundedText } from './bounded-text.js';
 import { LinePieces } from './line-pieces.js';
 import { MarkLimit } from './mark-limit.js';
+import { ignoreHugeCounts } from './terminal-counts.js';
 
 describe('texts that a page shows', () => {
   it('are as they were written unless they are very long', () => {
@@ -57,6 +58,18 @@ describe('what a program writes onto a terminal', () => {
       let marks = 0;
       for (let n = 0; n < 100; n++) marks += limit.pass(`\u0301${between}`.repeat(100)).split('\u0301').length - 1;
       assert.ok(marks <= 32, `${marks} with ${JSON.stringify(between)}`);
+    }
+  });
+
+  it('repeats no step millions of times', () => {
+    const handlers = new Map<string, (params: readonly (number | readonly number[])[]) => boolean>();
+    ignoreHugeCounts({ registerCsiHandler: ({ final }, handler) => handlers.set(final, handler) });
+    for (const final of 'STLM@PXbIZ') {
+      const handler = handlers.get(final);
+      assert.deepEqual(
+        [[1], [], [999], [1_000_000], [1, [2_147_483_647]]].map((params) => handler?.(params)),
+        [...[false, false, false], ...[true, true]],
+      );
     }
   });
 });

@@ -3,6 +3,7 @@ import { Terminal } from '@xterm/xterm';
 import { FloodGate } from './flood-gate.js';
 import { MarkLimit } from './mark-limit.js';
 import { defineSheetElement } from './sheet-element.js';
+import { ignoreHugeCounts } from './terminal-counts.js';
 
 export interface ScreenSettings {
   /** Takes what is typed. */
@@ -48,6 +49,7 @@ export function makeScreen(host: HTMLElement, { input, resized, leave }: ScreenS
     linkHandler: null,
   });
   for (const code of ignored) terminal.parser.registerOscHandler(code, () => true);
+  ignoreHugeCounts(terminal.parser);
   const fit = new FitAddon();
   terminal.loadAddon(fit);
   terminal.open(host);
