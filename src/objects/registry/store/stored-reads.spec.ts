@@ -71,6 +71,7 @@ const parsers: Readonly<Record<string, string>> = {
   'nodes/agent/csi/csi-folders.ts': 'files',
   'nodes/agent/csi/csi-node.ts': 'annotations of its node',
   'nodes/agent/network/machine-networks.ts': 'answers of ip',
+  'nodes/agent/network/sender-rules.ts': 'records of network plugins',
   'nodes/agent/node/pending-request.ts': 'files',
   'nodes/agent/pods/pod-allocation.ts': 'files',
   'nodes/agent/cpus/cpu-state-file.ts': 'files',
