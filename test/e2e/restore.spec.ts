@@ -230,6 +230,21 @@ describe('plinth restore', () => {
     assert.deepEqual(whole.status, status);
   });
 
+  it('brings back a namespace as of a moment at which it was already being deleted', async () => {
+    await make('/api/v1/namespaces', { metadata: { name: 'ending' } });
+    const map = '/api/v1/namespaces/ending/configmaps/c';
+    await make('/api/v1/namespaces/ending/configmaps', { metadata: { name: 'c' }, data: { n: '1' } });
+    const { metadata } = ok<ApiObject>(await client().delete('/api/v1/namespaces/ending'));
+    assert.ok(metadata.deletionTimestamp);
+    await until(async () => assert.equal((await client().get('/api/v1/namespaces/ending')).status, 404));
+    const found = await restore('--namespace', 'ending', '--at', metadata.resourceVersion as string, '-y');
+    assert.match(found.stdout, /create +namespaces ending/);
+    assert.equal(found.code, 0, found.stdout);
+    const { metadata: now } = ok<ApiObject>(await client().get('/api/v1/namespaces/ending'));
+    assert.equal(now.deletionTimestamp, undefined);
+    assert.deepEqual(ok<ApiObject & { data: object }>(await client().get(map)).data, { n: '1' });
+  });
+
   it('leaves objects that wait for a finalizer, and tells what of the past it lacks the owner of', async () => {
     await make('/api/v1/namespaces', { metadata: { name: 'held' } });
     const at = '/api/v1/namespaces/held/configmaps';

@@ -5,7 +5,7 @@ import type { ServedKind } from '../cluster/served-kind.js';
 import { resourceName } from '../format/lines.js';
 import { cleanForCreate } from '../recreate/clean-for-create.js';
 import { creationOrder } from '../recreate/creation-order.js';
-import { leftOut } from '../recreate/made-by-itself.js';
+import { type LeftOut, leftOut } from '../recreate/made-by-itself.js';
 import { mapOwners } from '../recreate/map-owners.js';
 import { objectPath, objectsOf, type RestoreClient, type Wanted } from './past.js';
 
@@ -106,9 +106,8 @@ function stepOf(
 ): RestoreStep {
   const base = { kind, past, present };
   const rule = leftOut(past);
-  if (rule !== undefined && !(isNamed && (rule.rule === 'derived' || rule.rule === 'ended'))) {
-    return { ...base, action: 'leave', why: rule.why };
-  }
+  const isWanted = (isNamed && (rule?.rule === 'derived' || rule?.rule === 'ended')) || isEndingPlace(kind, rule);
+  if (rule !== undefined && !isWanted) return { ...base, action: 'leave', why: rule.why };
   if (present?.metadata.deletionTimestamp !== undefined) {
     const { finalizers = [] } = present.metadata;
     const reason = finalizers.length === 0 ? '' : `; it waits for ${finalizers.join(', ')}`;
@@ -119,6 +118,11 @@ function stepOf(
   if (present === undefined) return { ...base, action: 'create', ...why };
   const isSame = past.metadata.resourceVersion === present.metadata.resourceVersion || saysTheSame(base, uidNow);
   return isSame ? { ...base, action: 'unchanged' } : { ...base, action: 'update', ...why };
+}
+
+/** A namespace that was being deleted at the moment still had objects, which need it. */
+function isEndingPlace({ apiVersion, kind }: ServedKind, rule: LeftOut | undefined): boolean {
+  return rule?.rule === 'leaving' && apiVersion === 'v1' && kind === 'Namespace';
 }
 
 function saysTheSame(
