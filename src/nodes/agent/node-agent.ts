@@ -217,7 +217,7 @@ export class NodeAgent {
         ...{ api, runtime, view, starter, images, folders, settings, cgroups, events },
         ...{ timers, logger, userAgent, signal },
         backOff: new BackOff(firstBackOffMs, longestBackOffMs),
-        prober: { runtime, timers, random, userAgent: probeAgent, counts: this.probeCounts },
+        prober: { runtime, timers, random, userAgent: probeAgent, counts: this.probeCounts, signal },
         prepareVolumes: (pod, podIPs) =>
           preparePodVolumes({
             ...{ pod, podIPs, objects, folders },

@@ -121,6 +121,11 @@ export class AgentNode implements AgentScene {
     await this.agent?.stop(signal);
   }
 
+  /** The last that the agent has logged. */
+  get agentLog(): string {
+    return this.agent?.log() ?? '';
+  }
+
   readonly restartAgent = async (): Promise<void> => {
     await this.stopAgent('SIGKILL');
     await this.startAgent();

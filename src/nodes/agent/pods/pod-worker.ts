@@ -176,19 +176,21 @@ export class PodWorker {
     while (!signal.aborted) {
       this.wake = new AbortController();
       let nextAt: number | undefined;
+      const wasRunning = this.phase === 'running';
       try {
         if (await this.step()) return;
         nextAt = this.phase === 'running' ? this.sync.nextAt : undefined;
         pauseMs = firstPauseMs;
       } catch (error) {
         if (signal.aborted) return;
-        if (!this.turn.signal.aborted) {
+        nextAt = timers.now();
+        // A turn that the end of the pod has interrupted is no failure: the end begins at once.
+        if (!wasRunning || !this.turn.signal.aborted) {
           const { namespace, name } = this.pod.metadata;
           logger.debug('a pod could not be brought up to date yet', { namespace, name, error });
-          nextAt = timers.now() + pauseMs;
+          nextAt += pauseMs;
           pauseMs = Math.min(2 * pauseMs, longestPauseMs);
         }
-        if (this.phase !== 'running') nextAt ??= timers.now() + pauseMs;
       }
       const woken = AbortSignal.any([this.wake.signal, signal]);
       const waitMs = nextAt === undefined ? resyncMs : Math.min(resyncMs, nextAt - timers.now());

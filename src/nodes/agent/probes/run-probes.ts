@@ -17,6 +17,8 @@ export interface ProberDependencies {
   /** Program name in the header `User-Agent`. */
   readonly userAgent: string;
   readonly counts: ProbeCounts;
+  /** Ends all probes: the agent stops. */
+  readonly signal: AbortSignal;
 }
 
 /** One run of a container that is probed. */
@@ -33,15 +35,17 @@ export interface ProbedRun {
   readonly before: { readonly isStarted: boolean; readonly isReady: boolean } | undefined;
 }
 
-/** Checks one run until it is stopped: first with its startup probe, then with the liveness and readiness probes. */
+/** Checks one run until it is stopped, or the agent stops: first with its startup probe, then with the liveness and readiness probes. */
 export class RunProbes {
   private readonly stopping = new AbortController();
+  private readonly ended: AbortSignal;
   private readonly states = new Map<ProbeKind, ProbeState>();
 
   constructor(
     private readonly dependencies: ProberDependencies,
     private readonly probed: ProbedRun,
   ) {
+    this.ended = AbortSignal.any([this.stopping.signal, dependencies.signal]);
     const { container, before } = probed;
     for (const [kind, probe] of probesOf(container)) {
       const state = new ProbeState(probe, ProbeState.initial(kind));
@@ -81,7 +85,7 @@ export class RunProbes {
 
   private async follow(kind: ProbeKind, probe: Probe): Promise<void> {
     const { timers, random } = this.dependencies;
-    const { signal } = this.stopping;
+    const signal = this.ended;
     const { run, changed } = this.probed;
     const state = this.states.get(kind) as ProbeState;
     const periodMs = 1000 * Math.max(1, probe.periodSeconds ?? 10);
@@ -141,7 +145,7 @@ export class RunProbes {
         id,
         command,
         timeoutSeconds,
-        this.stopping.signal,
+        this.ended,
       );
       const output = Buffer.concat([stdout, stderr]).subarray(0, 10_240).toString('utf8');
       return { outcome: exitCode === 0 ? 'success' : 'failure', output };

@@ -6,7 +6,7 @@ import { byShutdownGroup, criticalPriority, type ShutdownGroup } from './shutdow
 const lookMs = 100;
 /** The grace period of pods that are ending already. */
 const shortSeconds = 2;
-/** The least time that is left for the last statuses. */
+/** The least time that is left for the last pods to be over, and for their statuses. */
 const reportMs = 2_000;
 
 /**
@@ -28,8 +28,9 @@ export async function endPods(manager: PodManager, groups: readonly ShutdownGrou
     await until(() => group.every(({ isOver }) => isOver), timers.elapsed() + graceMs, timers);
   }
   const totalMs = groups.reduce((sum, { graceMs }) => sum + graceMs, 0);
-  const isReported = () => workers.every(({ isOver, writer }) => !isOver || writer.isWritten);
-  await until(isReported, Math.max(began + totalMs, timers.elapsed() + reportMs), timers);
+  // Those that were killed at the very end are over a moment later.
+  const areReported = () => workers.every(({ isOver, writer }) => isOver && writer.isWritten);
+  await until(areReported, Math.max(began + totalMs, timers.elapsed() + reportMs), timers);
 }
 
 /** Static pods are as important as critical ones. */
