@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
 import { it } from 'node:test';
-import type { AgentNode } from './agent-node.js';
+import { type AgentNode, isTrue } from './agent-node.js';
 import { eventually } from './test-cluster.js';
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -32,6 +33,28 @@ export function agentRestartCases(node: () => AgentNode): void {
     await node().startAgent();
     await eventually(async () => (await containerd.containersOf('later')).length === 0, 'its containers are gone');
     assert.deepEqual(await kept(), own);
+  });
+
+  it('lets the command of a probe end when it is stopped', async () => {
+    const { admin, create, untilPod, containerd, shell } = node();
+    const folder = join(containerd.folder, 'checks');
+    const script = 'echo >> /m/begun; sleep 1; echo >> /m/ended';
+    await create('probing', {
+      containers: [
+        {
+          ...{ name: 'main', ...shell('sleep 1000'), volumeMounts: [{ name: 'm', mountPath: '/m' }] },
+          readinessProbe: { exec: { command: ['/bin/sh', '-c', script] }, periodSeconds: 1, timeoutSeconds: 60 },
+        },
+      ],
+      volumes: [{ name: 'm', hostPath: { path: folder, type: 'DirectoryOrCreate' } }],
+    });
+    await untilPod('probing', 'a check has ended', (seen) => isTrue(seen, 'Ready'));
+    const count = async (file: string) => (await fs.readFile(join(folder, file), 'utf8')).length;
+    await eventually(async () => (await count('begun')) > (await count('ended')), 'a check runs');
+    await node().stopAgent();
+    assert.equal(await count('ended'), await count('begun'));
+    await node().startAgent();
+    await admin.delete(`${pods}/probing?gracePeriodSeconds=0`);
   });
 
   it('ends its pods before a machine without systemd goes down, and takes no more', async (context) => {

@@ -47,7 +47,7 @@ export interface ContainerRuntime {
   reopenLog(id: string): Promise<void>;
   /**
    * Runs a command to its end; a timeout of 0 means no limit. The result has the first 10 KiB of each output, however
-   * much the command has written.
+   * much the command has written. An abort rejects at once; a command that starts just then may run for a while.
    */
   exec(id: string, command: readonly string[], timeoutSeconds: number, signal?: AbortSignal): Promise<ExecResult>;
   /** The same without a limit of time, and with all the output that the runtime sends, which may be 16 MiB. */

@@ -1,6 +1,7 @@
-import { GrpcConnection, grpcCodes } from '../grpc/grpc-connection.js';
+import { type CallLimits, GrpcConnection, grpcCodes } from '../grpc/grpc-connection.js';
 import { GrpcError } from '../grpc/grpc-error.js';
 import { RememberedList } from '../grpc/remembered-list.js';
+import { cancelLate } from './cancel-late.js';
 import * as containers from './container-messages.js';
 import type { CgroupDriver, ContainerRuntime } from './container-runtime.js';
 import * as images from './image-messages.js';
@@ -151,14 +152,18 @@ export class CriRuntime implements ContainerRuntime {
     const { execSyncRequest, execSyncHead } = containers;
     // The runtime enforces the timeout of the command; the call waits slightly longer.
     const timeoutMs = timeout > 0 ? timeout * 1000 + stopMarginMs : Number.POSITIVE_INFINITY;
-    const limits = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
-    return this.runtime.call('ExecSync', execSyncRequest, execSyncHead, { containerId, cmd, timeout }, limits);
+    const call = (limits: CallLimits) =>
+      this.runtime.call('ExecSync', execSyncRequest, execSyncHead, { containerId, cmd, timeout }, limits);
+    if (signal === undefined) return call({ timeoutMs });
+    return cancelLate((cancelled) => call({ timeoutMs, signal: cancelled }), signal);
   }
 
   execWhole(containerId: string, cmd: readonly string[], signal: AbortSignal) {
     const { execSyncRequest, execSyncResponse } = containers;
-    const limits = { timeoutMs: Number.POSITIVE_INFINITY, signal };
-    return this.runtime.call('ExecSync', execSyncRequest, execSyncResponse, { containerId, cmd, timeout: 0 }, limits);
+    const request = { containerId, cmd, timeout: 0 };
+    const call = (cancelled: AbortSignal) =>
+      this.runtime.call('ExecSync', execSyncRequest, execSyncResponse, request, { ...noLimit, signal: cancelled });
+    return cancelLate(call, signal);
   }
 
   async execUrl(request: containers.ExecRequest): Promise<string> {

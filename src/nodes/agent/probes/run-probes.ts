@@ -17,7 +17,7 @@ export interface ProberDependencies {
   /** Program name in the header `User-Agent`. */
   readonly userAgent: string;
   readonly counts: ProbeCounts;
-  /** Ends all probes: the agent stops. */
+  /** Aborted when the agent stops: no further check begins. */
   readonly signal: AbortSignal;
 }
 
@@ -139,14 +139,14 @@ export class RunProbes {
     throw new Error('the probe has no action');
   }
 
+  /**
+   * Nothing cancels the command, neither the end of the probes nor that of the agent, whose process waits for it: its own time limit
+   * does. A call that is cancelled while the command starts makes containerd's helper of the pod wait for half a minute, in which it
+   * starts and ends nothing.
+   */
   private async checkCommand(id: string, command: readonly string[], timeoutSeconds: number): Promise<CheckResult> {
     try {
-      const { exitCode, stdout, stderr } = await this.dependencies.runtime.exec(
-        id,
-        command,
-        timeoutSeconds,
-        this.ended,
-      );
+      const { exitCode, stdout, stderr } = await this.dependencies.runtime.exec(id, command, timeoutSeconds);
       const output = Buffer.concat([stdout, stderr]).subarray(0, 10_240).toString('utf8');
       return { outcome: exitCode === 0 ? 'success' : 'failure', output };
     } catch (error) {
