@@ -6,6 +6,7 @@ import type { UnreadRequest } from '../audit/auditor.js';
 import { answerClientError } from './client-errors.js';
 import type { NoteCut } from './connection-cuts.js';
 import type { StatusFilter } from './status.filter.js';
+import { TrailerlessResponse } from './trailerless-response.js';
 
 /**
  * Maximum size of a request head, in bytes as HTTP/2 counts them: with 32 extra bytes per field (RFC 9113 section
@@ -118,6 +119,7 @@ export function listenerOptions(
     http2: true,
     https: {
       allowHTTP1: true,
+      Http2ServerResponse: TrailerlessResponse,
       ...options.tls,
       // Watch events are small writes, which must not wait for each other.
       noDelay: true,
