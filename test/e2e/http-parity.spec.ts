@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { dial, inFlight, readAll } from './support/connections.js';
 import { Http2Client, responseOf } from './support/http2-client.js';
-import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 const core = '/api/v1/namespaces/default';
 const configMaps = `${core}/configmaps`;
@@ -256,6 +256,14 @@ describe('bodies', { timeout: 90_000 }, () => {
     stream.close();
     request.destroy();
     await inFlight(server, 'mutating', 0);
+  });
+});
+
+describe('HTTP/2', { timeout: 90_000 }, () => {
+  it('takes much of a body in each round trip of a client far away', async () => {
+    const { session } = two;
+    assert.equal(session.remoteSettings.initialWindowSize, 256 * 1024);
+    await eventually(() => Number(session.state.remoteWindowSize) > 2 * 1024 * 1024, 'the window of the connection');
   });
 });
 

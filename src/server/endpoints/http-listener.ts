@@ -27,7 +27,7 @@ import { profilePrefix } from './debug/debug.controller.js';
 import { EndedSessions } from './ended-sessions.js';
 import { EndpointServices } from './endpoint-services.js';
 import { HandshakeLimits } from './handshake-limits.js';
-import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
+import { keepAllFields, leaveBodies, receiveAhead, speakHttp1Only } from './listener.js';
 import { PacedHandshakes } from './paced-handshakes.js';
 import { RefusedHeads } from './refused-heads.js';
 import { mayBeLongRunning, mayUpgrade } from './remote/remote-requests.js';
@@ -125,6 +125,7 @@ export class HttpListener
   onApplicationBootstrap(): void {
     const { fastify, server } = this;
     keepAllFields(server);
+    receiveAhead(server);
     if (this.serving.disableHttp2Serving) speakHttp1Only(server);
     server.on('tlsClientError', () => this.metrics.tlsHandshakeFailed());
     const paced = PacedRequests.watch(server);
