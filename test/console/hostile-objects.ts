@@ -182,7 +182,7 @@ export async function nothingRan(tab: ConsoleTab): Promise<void> {
 }
 
 async function eventually<T>(run: () => Promise<T>): Promise<T> {
-  const until = Date.now() + 30_000;
+  const until = Date.now() + 120_000;
   for (;;) {
     try {
       return await run();

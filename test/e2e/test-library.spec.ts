@@ -98,7 +98,7 @@ class Watch {
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (const deadline = performance.now() + 30_000; !(await condition()); await delay(10)) {
+  for (const deadline = performance.now() + 120_000; !(await condition()); await delay(10)) {
     assert.ok(performance.now() < deadline, 'it never happened');
   }
 }

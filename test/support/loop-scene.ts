@@ -27,7 +27,7 @@ import { openTestStorage, type TestStorage } from './test-storage.js';
 
 const names = vendorNames('k8s.io');
 const user = { name: 'tester', uid: '', groups: ['system:masters'], extra: {} };
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 /** Loops that run as a process of their own would, until they are stopped. */
 interface RunningLoops {

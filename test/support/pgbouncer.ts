@@ -84,7 +84,7 @@ export class PgBouncer {
     });
     const pooler = new PgBouncer(child, directory, port);
     process.once('exit', pooler.killWithUs);
-    const deadline = performance.now() + 60_000;
+    const deadline = performance.now() + 120_000;
     while (!(await answers(pooler.through(targetUrl)))) {
       if (child.exitCode !== null || performance.now() > deadline) {
         await pooler.stop();

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { endWithUs } from './child-guard.js';
 
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 
 /** A shell in a terminal of its own, where `plinth` is a function that prints its arguments. */
 export class TypingShell {

@@ -30,7 +30,7 @@ class Sender extends Readable {
   }
 }
 
-it('a body of many pieces reaches a reader that is always behind, whole', { timeout: 20_000 }, async () => {
+it('a body of many pieces reaches a reader that is always behind, whole', { timeout: 120_000 }, async () => {
   const body = new Sender(3_000);
   let arrived = 0;
   followPieces(body, (bytes) => {
@@ -48,7 +48,7 @@ it('a body of many pieces reaches a reader that is always behind, whole', { time
   assert.deepEqual([arrived, read], [3_000 * 1024, 3_000 * 1024]);
 });
 
-it('small pieces that wait for a reader are put together', { timeout: 20_000 }, async () => {
+it('small pieces that wait for a reader are put together', { timeout: 120_000 }, async () => {
   const body = new Readable({ highWaterMark: 65_536, read: () => undefined });
   followPieces(body, () => undefined);
   for (let i = 0; i < 1_000; i++) body.push(Buffer.from('x'));

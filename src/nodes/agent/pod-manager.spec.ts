@@ -5,7 +5,7 @@ import { type ManagerDependencies, PodManager } from './pod-manager.js';
 import { emptyRuntimePod } from './pods/runtime-pod.js';
 
 it('an unwanted pod whose containers the runtime can not describe does not keep the others', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async () => {
   const stopping = new AbortController();
   const uids = ['broken', 'lost'];

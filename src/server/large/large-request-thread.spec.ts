@@ -155,7 +155,7 @@ it('forgets a request whose client left before its turn', () =>
 it('ends its thread when idle', () =>
   withThread({ idleMs: 1 }, async (thread) => {
     assert.equal((await thread.answer(request('alice'), never)).status, 422);
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + 60_000;
     while (thread.isRunning) {
       assert.ok(performance.now() < deadline, 'the thread is still there');
       await new Promise((resolve) => setImmediate(resolve));

@@ -133,7 +133,7 @@ describe('connections that break', () => {
     const began = performance.now();
     await storage.stop(500);
     // Without the limit, reads may take half a minute. The rest of the time is for a busy machine.
-    assert.ok(performance.now() - began < 8_000, `${performance.now() - began} ms`);
+    assert.ok(performance.now() - began < 20_000, `${performance.now() - began} ms`);
     for (const outcome of await Promise.all(underWay)) assert.match(outcome, /^(Closed|UnknownOutcome|Unavailable)$/);
     subscription.close();
     await proxy.stop();

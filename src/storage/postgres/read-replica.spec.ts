@@ -188,7 +188,11 @@ describe('storage with a read replica', () => {
         assert.ok(items.some(({ resourceVersion }) => resourceVersion === version));
       }
       const tookMs = performance.now() - began;
-      assert.ok(tookMs < 2_500, `${tookMs} ms`);
+      // The same lists from the primary alone tell how busy the machine is.
+      const beganAgain = performance.now();
+      await Promise.all(Array.from({ length: 60 }, () => storage.list(scope)));
+      const busyMs = performance.now() - beganAgain;
+      assert.ok(tookMs < 2_500 + 4 * busyMs, `${tookMs} ms; ${busyMs} ms from the primary`);
       assert.match(seen.states.join(), /^avoided: it has not answered for \d+ ms$/);
       proxy.release();
       await eventually(() => seen.states.at(-1) === 'used', 'the replica is read again');

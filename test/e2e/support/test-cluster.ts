@@ -406,7 +406,7 @@ const pauseTimes = 4;
 export async function eventually<T>(
   check: () => Promise<T | undefined | false> | T | undefined | false,
   what: string,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

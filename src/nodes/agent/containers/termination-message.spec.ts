@@ -62,7 +62,7 @@ describe('the termination message of a run', () => {
     assert.match((await logged()) ?? '', /^[a-z ]{2047}\n$/);
   });
 
-  it('is empty for anything but a file, which is not followed and does not block', { timeout: 20_000 }, async () => {
+  it('is empty for anything but a file, which is not followed and does not block', { timeout: 120_000 }, async () => {
     await fs.writeFile(join(folder, 'secret'), 'of another pod');
     await fs.symlink(join(folder, 'secret'), join(folder, 'link'));
     execFileSync('mkfifo', [join(folder, 'pipe')]);

@@ -27,7 +27,7 @@ describe('images', () => {
     assert.deepEqual(pullCredentials('evil.com/r.example.com', [{ data }] as never), []);
   });
 
-  it('have no credentials of secrets with nonsense, which holds up nobody', { timeout: 10_000 }, () => {
+  it('have no credentials of secrets with nonsense, which holds up nobody', { timeout: 120_000 }, () => {
     const of = (auths: unknown, image = 'r.example.com/a') => {
       const data = { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
       return pullCredentials(image, [{ data }] as never);

@@ -8,7 +8,7 @@ import { MirrorPods } from './mirror-pods.js';
 const podOf = (name: string, annotations: object = {}) =>
   ({ metadata: { name, namespace: 'default', uid: `uid-${name}`, annotations }, spec: {} }) as unknown as Pod;
 
-it('a mirror that the API does not let go keeps no other pod from its mirror', { timeout: 20_000 }, async () => {
+it('a mirror that the API does not let go keeps no other pod from its mirror', { timeout: 120_000 }, async () => {
   const sent: string[] = [];
   const stopping = new AbortController();
   const mirrors = new MirrorPods({

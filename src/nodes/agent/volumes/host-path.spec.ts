@@ -26,7 +26,9 @@ describe('a host path', () => {
     }
   });
 
-  it('that is there is not opened: a pipe that nobody reads would hold up the agent', { timeout: 20_000 }, async () => {
+  it('that is there is not opened: a pipe that nobody reads would hold up the agent', {
+    timeout: 120_000,
+  }, async () => {
     const folder = await fs.mkdtemp(join(tmpdir(), 'plinth-host-path-'));
     try {
       const pipe = join(folder, 'pipe');

@@ -106,7 +106,7 @@ describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of o
   });
 
   it('of sockets and pipes are reached without opening them, and are no files to read', {
-    timeout: 20_000,
+    timeout: 120_000,
   }, async () => {
     execFileSync('mkfifo', [join(volume, 'pipe')]);
     const server = createServer().listen(join(volume, 'socket'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { machinePace } from '../../../../test/support/processor-time.js';
 import { sampleDnsCluster, serviceObject, sliceObject } from '../testing/sample-cluster.js';
 import { recordTypes } from '../wire/codes.js';
 import { clusterAnswer, type PodMode } from './cluster-answer.js';
@@ -177,7 +178,7 @@ describe('questions about services of thousands of parts', () => {
       }
     });
     // 1.4 GB of heap and 20 s before.
-    assert.ok(took < 1500, `${took} ms`);
+    assert.ok(took < 1500 * machinePace(), `${took} ms`);
     const found = ask(svc('_more._tcp.wide'), 'SRV', 'insecure', own);
     assert.equal(found.filter((record) => record.startsWith('SRV')).length, 100);
     assert.equal(ask(svc('wide'), 'SRV', 'insecure', own).filter((record) => record.startsWith('SRV')).length, 4096);
@@ -193,7 +194,7 @@ describe('questions about services of thousands of parts', () => {
       const found = ask('7.0.9.10.in-addr.arpa', 'PTR', 'insecure', own);
       assert.equal(found.length, 256);
     });
-    assert.ok(took < 50, `${took} ms`);
+    assert.ok(took < 50 * machinePace(), `${took} ms`);
   });
 
   it('have no answer when a message can not carry the name', () => {

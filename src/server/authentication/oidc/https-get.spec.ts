@@ -66,7 +66,7 @@ describe('reads over https', () => {
     ['/short', /: aborted$/],
   ];
   for (const [path, message] of faults) {
-    it(`fail for ${path}, and leave no connection open`, { timeout: 10_000 }, async () => {
+    it(`fail for ${path}, and leave no connection open`, { timeout: 120_000 }, async () => {
       await assert.rejects(read(path), (error: Error) => message.test(error.message));
       for (const socket of sockets) await new Promise<unknown>((resolve) => socket.once('close', resolve));
     });

@@ -141,7 +141,7 @@ describe('ImagePolicyWebhook', () => {
     assert.notEqual(await bench.outcome({ object: pod('a') }), '', 'a failure is not remembered');
   });
 
-  it('keeps a slow webhook from taking all the room for requests', { timeout: 10_000 }, async () => {
+  it('keeps a slow webhook from taking all the room for requests', { timeout: 120_000 }, async () => {
     const bench = new Bench();
     const released = Promise.withResolvers<unknown>();
     bench.answer = () => released.promise;
