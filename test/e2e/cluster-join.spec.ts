@@ -55,7 +55,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
     function tryJoin(folder: string, text: string, ...more: string[]) {
       const flags = [`--token=${text}`, `--config-dir=${place(folder)}`, '--skip-phases=preflight,kubelet-start'];
       const address = new URL(cluster.first.url).host;
-      return runProgram('join', address, ...flags, `--node-name=${folder}`, '--timeout=20s', ...more);
+      return runProgram('join', address, ...flags, `--node-name=${folder}`, '--timeout=180s', ...more);
     }
 
     it('has what joining tools look for', async () => {
@@ -126,7 +126,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
       const text = (await token('create')).stdout.trim();
       const joined = await runProgram(
         'join',
-        ...[`--discovery-file=${cluster.first.kubeconfig}`, `--tls-bootstrap-token=${text}`, '--timeout=60s'],
+        ...[`--discovery-file=${cluster.first.kubeconfig}`, `--tls-bootstrap-token=${text}`, '--timeout=180s'],
         ...[`--config-dir=${place('n2')}`, '--node-name=n2', '--skip-phases=preflight,kubelet-start'],
       );
       assert.equal(joined.code, 0, joined.stderr + joined.stdout);
