@@ -106,8 +106,9 @@ export class NodeLifecycleController extends ReconcileLoop {
     const { nodeLeaseNamespace } = this.dependencies.names;
     const renewTime = this.leases.get(nodeLeaseNamespace, key)?.spec.renewTime ?? undefined;
     const leftMs = this.silence.leftMs(node, renewTime, this.dependencies.timers.elapsed());
-    const seen = leftMs > 0 ? node : ((await this.markSilent(node, work)) ?? node);
-    await this.followConditions(seen, work);
+    const known = leftMs > 0 ? node : ((await this.markSilent(node, work)) ?? node);
+    // The node may have become ready meanwhile, for so short a time that nothing else shows it to this loop.
+    const seen = (await this.followConditions(known, work)) ?? known;
     if (readyStatus(seen) !== undefined && readyStatus(seen) !== 'True') await this.markPods(seen, work);
     else this.marked.delete(key);
     return leftMs > 0 ? leftMs : 'done';
@@ -142,8 +143,11 @@ export class NodeLifecycleController extends ReconcileLoop {
     return written;
   }
 
-  /** Sets the taints that keep new pods away, and removes those that evict pods from a node that is ready again. */
-  private async followConditions(node: StoredNode, work: ReconcileContext): Promise<void> {
+  /**
+   * Sets the taints that keep new pods away, and removes those that evict pods from a node that is ready again. Returns the node that
+   * was written; undefined if its taints were correct.
+   */
+  private async followConditions(node: StoredNode, work: ReconcileContext): Promise<StoredNode | undefined> {
     const { names, timers } = this.dependencies;
     const time = formatTime(timers.now());
     const next = (live: StoredNode) => {
@@ -155,7 +159,8 @@ export class NodeLifecycleController extends ReconcileLoop {
       if (evicting !== undefined) return withTaints(first, evicting);
       return scheduling === undefined ? undefined : first;
     };
-    if (next(node) !== undefined) await this.client<StoredNode>('', 'nodes').update(work, node, next);
+    if (next(node) === undefined) return undefined;
+    return this.client<StoredNode>('', 'nodes').update(work, node, next);
   }
 
   private async markPods(node: StoredNode, work: ReconcileContext): Promise<void> {
