@@ -76,6 +76,19 @@ describe('--runtime-config', () => {
     for (const key of ['x.io/v1beta1', 'x.io/v1beta1/things']) assert.equal(served(key), true, key);
   });
 
+  it('takes the core group by its path, too', () => {
+    const pods = { group: '', version: 'v1', resource: 'pods' };
+    const isServed = (...pairs: string[]) => RuntimeConfig.of(pairs).isServed(pods);
+    assert.deepEqual(problemsOf('api/v1,api/v1/pods=false'), []);
+    assert.deepEqual(RuntimeConfig.of(['api/v1', 'api/v1/pods=false']).unknownKeys([pods]), []);
+    assert.equal(isServed('api/all=false', 'api/v1'), true);
+    assert.equal(isServed('api/v1=false'), false);
+    assert.equal(isServed('api/v1/pods=false'), false);
+    assert.deepEqual(RuntimeConfig.of(['api/v2']).unknownKeys([pods]), [
+      '--runtime-config v2: no such version or resource',
+    ]);
+  });
+
   it('is appended to when given again, and has an environment variable', () => {
     assert.deepEqual(parse(['--runtime-config=v1=false', '--runtime-config', 'api/beta=false,apps/v1']), [
       'v1=false',

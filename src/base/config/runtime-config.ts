@@ -28,7 +28,7 @@ interface VersionStanding {
 
 /**
  * The served versions and resources, as `--runtime-config` selects them: pairs `key[=value]` where the key is
- * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` for the core group) or one of its resources,
+ * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` or `api/v1` for the core group) or one of its resources,
  * `<group>/<version>/<resource>`. The more specific key wins, whatever the order; of equal keys, the later one. Alpha
  * versions, and versions whose definition requires it, are off unless switched on. Versions that the API release does
  * not have, or no longer has, are on only where their own key says so.
@@ -101,7 +101,8 @@ export function runtimeConfigProblem(pairs: readonly string[]): string | undefin
 
 function readPair(pair: string): { key: string; value: boolean | undefined } {
   const equals = pair.indexOf('=');
-  const key = (equals < 0 ? pair : pair.slice(0, equals)).trim();
+  // `api/v1` is another spelling of `v1`.
+  const key = (equals < 0 ? pair : pair.slice(0, equals)).trim().replace(/^api\/(?=v\d)/, '');
   const text = equals < 0 ? '' : pair.slice(equals + 1).trim();
   // A key without a value means true as well.
   if (trueTexts.has(text.toLowerCase())) return { key, value: true };

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
 import { describe, it } from 'node:test';
 import * as x509 from '@peculiar/x509';
 import {
@@ -10,18 +10,38 @@ import {
   makeRequest,
 } from '../../../../test/support/certificate-requests.js';
 import { nameOfType, rawRequest, type TextType, textTags } from '../../../../test/support/raw-certificates.js';
-import { encodeDer } from './asn1.js';
+import { bitString, certificateTime, decodeDer, encodeDer, primitive, sequence, tags } from './asn1.js';
 import { CertificateAuthority } from './certificate-authority.js';
 import { CertificateAuthorityError } from './certificate-authority-error.js';
 import { parseCertificateRequest } from './certificate-request.js';
 import { readName } from './distinguished-name.js';
 import { certificateUsages } from './key-usages.js';
+import { encodePem } from './pem.js';
 import { readCertificate } from './read-certificate.js';
+import { signatureMethod } from './signature-method.js';
 
 const notBefore = Date.parse('2049-12-31T23:00:00Z');
 const notAfter = Date.parse('2050-01-02T00:00:00Z');
 const usages = certificateUsages(['client auth', 'digital signature', 'decipher only', 'client auth', 'dance']);
 const keys = Object.keys(keyAlgorithms) as (keyof typeof keyAlgorithms)[];
+
+/** A certificate of version 1 that names itself as its issuer. */
+function oldRoot({ isSelfSigned = true } = {}): { certificate: string; privateKey: string } {
+  const key = generateKeyPairSync('ed25519');
+  const signer = isSelfSigned ? key : generateKeyPairSync('ed25519');
+  const name = decodeDer(nameOfType('utf8', 'old root', 'devs'));
+  const method = signatureMethod(signer.privateKey);
+  assert.ok(method !== undefined);
+  const dates = sequence(certificateTime(notBefore), certificateTime(notAfter));
+  const publicKey = decodeDer(key.publicKey.export({ type: 'spki', format: 'der' }));
+  const serial = primitive(tags.integer, Buffer.of(7));
+  const content = sequence(serial, method.algorithm, name, dates, name, publicKey);
+  const signature = bitString(sign(null, encodeDer(content), signer.privateKey));
+  return {
+    certificate: encodePem('CERTIFICATE', encodeDer(sequence(content, method.algorithm, signature))),
+    privateKey: key.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  };
+}
 
 describe('a certificate authority', () => {
   for (const key of keys) {
@@ -90,6 +110,20 @@ describe('a certificate authority', () => {
       assert.deepEqual(readName(signed.subject), { commonNames: ['7'], organizations: [organization, '5'] });
       assert.deepEqual(request.organizations, [organization, '5']);
     }
+  });
+
+  it('may be a root of version 1, which nothing marks as an authority', async () => {
+    const root = oldRoot();
+    const authority = CertificateAuthority.fromPem(root.certificate, root.privateKey);
+    const request = parseCertificateRequest(Buffer.from(await makeRequest()));
+    const signed = new X509Certificate(authority.issue({ ...request, names: request, usages, notBefore, notAfter }));
+    const issuer = new X509Certificate(root.certificate);
+    assert.ok(signed.verify(issuer.publicKey) && signed.checkIssued(issuer));
+  });
+
+  it('is not a certificate of version 1 that another key signed', () => {
+    const { certificate, privateKey } = oldRoot({ isSelfSigned: false });
+    assert.throws(() => CertificateAuthority.fromPem(certificate, privateKey), /not that of an authority/);
   });
 
   it('is refused when its parts do not match', async () => {

@@ -114,8 +114,9 @@ export class CertificateAuthority {
         'certificate and private key of the signing authority do not belong together',
       );
     }
-    if (!certificate.ca) throw new CertificateAuthorityError('the signing certificate is not that of an authority');
     try {
+      if (!certificate.ca && !isOldRoot(certificate))
+        throw new CertificateAuthorityError('the signing certificate is not that of an authority');
       return new CertificateAuthority(Date.parse(certificate.validTo), issuerOf(certificate), key, randomSerial);
     } catch (error) {
       if (!(error instanceof Asn1Error)) throw error;
@@ -178,6 +179,12 @@ function methodOf(key: KeyObject): SignatureMethod {
   const method = signatureMethod(key);
   if (method !== undefined) return method;
   throw new CertificateAuthorityError('the key of the signing authority is none of RSA, ECDSA P-256/384/521, Ed25519');
+}
+
+/** Whether this is a root of the first versions of X.509, which have no extension that marks authorities. */
+function isOldRoot(certificate: X509Certificate): boolean {
+  const { extensions } = readCertificate(certificate.raw);
+  return extensions.size === 0 && certificate.checkIssued(certificate) && certificate.verify(certificate.publicKey);
 }
 
 function issuerOf(certificate: X509Certificate): Issuer {
