@@ -200,6 +200,9 @@ describe('eviction', () => {
     const wrong = await evict('p', { preconditions: { uid: 'x' } });
     assert.equal(wrong.status, 409, wrong.text);
     assert.equal((await evict('p', { propagationPolicy: 'Sideways' })).status, 422);
+    const both = await evict('p', { preconditions: { uid: 'x' }, propagationPolicy: 'Sideways' });
+    assert.equal(both.status, 409, 'another pod is meant');
+    assert.equal((await evict('absent', { propagationPolicy: 'Sideways' })).status, 404);
     assert.equal((await budgetStatus('b')).disruptionsAllowed, 1);
     assert.equal((await evict('p', { gracePeriodSeconds: 7 })).status, 201);
     const { metadata, status } = (await cluster.first.client.get(`${podsPath()}/p`)).body;

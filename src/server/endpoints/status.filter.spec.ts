@@ -4,16 +4,22 @@ import fastify, { type LightMyRequestResponse } from 'fastify';
 import type { AuthorizerAttributes } from '../../base/machinery/authorizer.js';
 import { deniedError } from '../../base/machinery/denied-error.js';
 import { forbiddenError, notFoundError, statedError, timeoutError } from '../../base/machinery/status-error.js';
+import { vendorNames } from '../../base/machinery/vendor.js';
 import { Logger } from '../../base/observability/logger.js';
 import { WebhookMistake } from '../admission/webhooks/webhook-mistake.js';
+import { AcceptNegotiator } from './negotiation/accept.js';
 import { remoteUnavailableError } from './remote/handle-remote.js';
 import { HttpRequestContext } from './request-info/http-request-context.js';
 import { StatusFilter } from './status.filter.js';
 
-const services = { accept: undefined, kinds: { status: undefined } } as never;
+const services = { accept: new AcceptNegotiator(vendorNames('k8s.io')), kinds: { status: undefined } } as never;
 
 /** The response after a handler has thrown `error`. */
-async function answerOf(error: unknown, url: string): Promise<Pick<LightMyRequestResponse, 'body' | 'headers'>> {
+async function answerOf(
+  error: unknown,
+  url: string,
+  accept?: string,
+): Promise<Pick<LightMyRequestResponse, 'body' | 'headers'>> {
   const filter = new StatusFilter(new Logger('error', 'text', () => undefined), services);
   const app = fastify();
   app.get('/', (request, reply) => {
@@ -21,7 +27,7 @@ async function answerOf(error: unknown, url: string): Promise<Pick<LightMyReques
     filter.answer(error, request, reply);
     return reply;
   });
-  const { body, headers } = await app.inject(url);
+  const { body, headers } = await app.inject({ url, headers: accept === undefined ? {} : { accept } });
   await app.close();
   return { body, headers };
 }
@@ -49,6 +55,20 @@ describe('errors', () => {
       const { body } = await answerOf(notFoundError({ group: '', resource: 'pods' }, 'a'), url);
       assert.match(body, /[^\n]\n$/);
       assert.equal(JSON.parse(body).code, 404);
+    }
+  });
+
+  it('are indented where the client accepts no form that errors have', async () => {
+    const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+    for (const [accept, isIndented] of [
+      [undefined, false],
+      ['application/json', false],
+      [`${table},application/json`, false],
+      [table, true],
+      ['image/png', true],
+    ] as const) {
+      const { body } = await answerOf(notFoundError({ group: '', resource: 'pods' }, 'a'), '/', accept);
+      assert.equal(body.includes('\n  "kind": "Status"'), isIndented, String(accept));
     }
   });
 

@@ -29,6 +29,7 @@ import type { HttpRequestContext } from './request-info/http-request-context.js'
 import { isTooLongToRead } from './request-info/unwanted-body.js';
 
 const newline = Buffer.from('\n');
+const indentedJsonType: AcceptedType = { ...plainJsonType, pretty: true };
 
 /** Converts any thrown value to the error to respond with. Internal errors become a 500 that reveals no internals. */
 export function toAnswer(error: unknown): StatusError {
@@ -172,12 +173,12 @@ export class StatusFilter implements ExceptionFilter {
     this.auditor?.unread({ raw, verb: method.toLowerCase(), code, reason });
   }
 
-  /** The format that the client accepts; JSON if it accepts no available one. */
+  /** The format that the client accepts; indented JSON if it accepts none that errors have. */
   private acceptedType(header: string | undefined): AcceptedType {
     try {
       return this.services.accept.negotiate(header, false);
     } catch {
-      return plainJsonType;
+      return indentedJsonType;
     }
   }
 }

@@ -43,11 +43,14 @@ export class PodEviction {
   async evict(request: RequestContext, action: SubresourceAction): Promise<ApiObject> {
     const { namespace, name } = action;
     const eviction = action.body as unknown as Eviction;
-    const options = this.deleteOptions(eviction, action);
+    const { preconditions } = eviction.deleteOptions ?? {};
     await action.validate(action.body);
     for (let attempt = 1; ; attempt++) {
       const pod = await this.readPod(request, namespace, name);
-      checkPreconditions(this.podStore().resource.definition, pod as unknown as ApiObject, options);
+      const { definition } = this.podStore().resource;
+      checkPreconditions(definition, pod as unknown as ApiObject, { dryRun: false, preconditions });
+      // The options are those of the delete, which begins once the pod is known to be the one that is meant.
+      const options = this.deleteOptions(eviction, action);
       const { isSettled, budget } = await this.clear(request, pod, options.dryRun);
       // If no budget was charged, the pod must still be in the state that was checked.
       const resourceVersion = isSettled ? options.preconditions?.resourceVersion : pod.metadata.resourceVersion;
