@@ -17,8 +17,16 @@ const fieldValidation = query(
 );
 const force = query('force', 'boolean', 'Apply takes over fields that others own. Only for apply.');
 
-const fieldSelector = query('fieldSelector', 'string', 'Only objects whose fields match.');
-const labelSelector = query('labelSelector', 'string', 'Only objects whose labels match.');
+const fieldSelector = query(
+  'fieldSelector',
+  'string',
+  'Limits the list of returned objects to those whose fields match.',
+);
+const labelSelector = query(
+  'labelSelector',
+  'string',
+  'Limits the list of returned objects to those whose labels match.',
+);
 const limit = query('limit', 'integer', 'Most objects in one answer; a continue token leads to the next ones.');
 const continueToken = query('continue', 'string', 'Token of the previous answer: continue after its last object.');
 const resourceVersion = query('resourceVersion', 'string', 'Version of the requested data.');
@@ -71,7 +79,7 @@ export const queryParameters = {
     ...selection,
     sendInitialEvents,
     shardSelector,
-    query('watch', 'boolean', 'Stream changes instead of listing.'),
+    query('watch', 'boolean', 'Watch for changes to the described resources: the answer is a stream of events.'),
   ].sort(byName),
   customGet: [resourceVersion],
   write: [dryRun, fieldManager, fieldValidation],

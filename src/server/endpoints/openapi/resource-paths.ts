@@ -9,6 +9,7 @@ import {
   struct,
 } from '../../../base/machinery/schema/index.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
+import { listDoc } from '../../../objects/apis/meta/v1/list-doc.js';
 import { showsDeletedObject, subresourcesOf, verbsOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { ResourceVerb } from '../../../objects/registry/resource-verb.js';
@@ -357,7 +358,7 @@ function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
       { group, version, kind: `${itemKind}List` },
       {
         metadata: always(1, kinds.listMeta, { doc: 'The state that the list shows.' }),
-        items: required(2, list(item), { doc: 'The objects.' }),
+        items: required(2, list(item), { doc: listDoc(itemKind) }),
       },
       { name: `${item.name}List`, doc: `Objects of kind ${itemKind}.` },
     );

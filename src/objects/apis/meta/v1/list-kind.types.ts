@@ -7,6 +7,7 @@ import {
   required,
   type TypeMeta,
 } from '../../../../base/machinery/schema/index.js';
+import { listDoc } from './list-doc.js';
 import { type ListMeta, listMeta } from './object-meta.types.js';
 
 /** Objects of one kind, as a list request returns them. */
@@ -22,7 +23,7 @@ export function listKind<K extends KindType>(
     { group, version, kind: `${itemKind}List` },
     {
       metadata: always(1, listMeta, { doc: 'The state that the list shows.' }),
-      items: required(2, list(item), { doc: 'The objects.' }),
+      items: required(2, list(item), { doc: listDoc(itemKind) }),
     },
     { doc: `Objects of kind ${itemKind}.`, ...options },
   );
