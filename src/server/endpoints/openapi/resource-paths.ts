@@ -1,4 +1,5 @@
 import type { GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { listDoc } from '../../../base/machinery/list-doc.js';
 import {
   always,
   type CustomKindForm,
@@ -9,7 +10,6 @@ import {
   struct,
 } from '../../../base/machinery/schema/index.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
-import { listDoc } from '../../../objects/apis/meta/v1/list-doc.js';
 import { showsDeletedObject, subresourcesOf, verbsOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { ResourceVerb } from '../../../objects/registry/resource-verb.js';

@@ -1,3 +1,4 @@
+import { listDoc } from '../../../../base/machinery/list-doc.js';
 import {
   always,
   type Infer,
@@ -7,7 +8,6 @@ import {
   required,
   type TypeMeta,
 } from '../../../../base/machinery/schema/index.js';
-import { listDoc } from './list-doc.js';
 import { type ListMeta, listMeta } from './object-meta.types.js';
 
 /** Objects of one kind, as a list request returns them. */
