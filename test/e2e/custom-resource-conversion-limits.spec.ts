@@ -215,6 +215,59 @@ describe('a conversion webhook', () => {
     await undefine(made, [client]);
   });
 
+  /** A webhook whose objects of `v1` have a note that is not in the stored ones. */
+  const withNote = (note: (name: string) => string): Behaviour => {
+    return ({ review: { request } }) => ({
+      convertedObjects: request.objects.map((object: Any) => {
+        const made = converted(object, request.desiredAPIVersion);
+        if (!request.desiredAPIVersion.endsWith('/v1')) return made;
+        return { ...made, spec: { ...made.spec, note: note(object.metadata.name) } };
+      }),
+      result: { status: 'Success' },
+    });
+  };
+
+  it('may not answer with far more than it was sent', async () => {
+    const { made, v1, v2, shelf } = await kindWith(withNote((name) => 'x'.repeat(name === 'b' ? 80_000 : 40_000)));
+    for (const name of ['a', 'b']) await client.post(v2, shelf('v2', name, { replicas: 1 }));
+    assert.equal((await client.get(`${v1}/a`)).body.spec?.note?.length, 40_000);
+    for (const path of [`${v1}/b`, v1]) {
+      const { status, body } = await client.get(path);
+      assert.equal(status, 500, path);
+      assert.match(body.message, /more than \d+ (characters|bytes)/);
+    }
+    await undefine(made, [client]);
+  });
+
+  it('may answer with twice of what it was sent', async () => {
+    const { made, v1, v2, shelf } = await kindWith(withNote(() => 'x'.repeat(1_800_000)));
+    const note = 'y'.repeat(900_000);
+    for (const name of ['a', 'b', 'c']) await client.post(v2, shelf('v2', name, { replicas: 1, note }));
+    const { status, body, text } = await client.get(v1);
+    assert.equal(status, 200, text.slice(0, 300));
+    assert.deepEqual(
+      body.items.map(({ spec }: Any) => spec.note.length),
+      [1_800_000, 1_800_000, 1_800_000],
+    );
+    await undefine(made, [client]);
+  });
+
+  it('that nests too deeply has failed', async () => {
+    const deep = `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`;
+    const { made, v1, v2, shelf } = await kindWith((received) => {
+      const { review } = received;
+      const { convertedObjects } = answer(received);
+      const objects = convertedObjects.map((one: Any) => `${JSON.stringify(one).slice(0, -1)},"deep":${deep}}`);
+      const head = JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind }).slice(0, -1);
+      const response = `{"uid":"${review.request.uid}","result":{"status":"Success"},"convertedObjects":[${objects}]}`;
+      return { http: 200, text: `${head},"response":${response}}` };
+    });
+    await client.post(v2, shelf('v2', 'a', { replicas: 1 }));
+    const { status, body } = await client.get(`${v1}/a`);
+    assert.deepEqual([status, body.message.includes('a converted object is nested too deeply')], [500, true]);
+    await undefine(made, [client]);
+  });
+
   it('that hangs has room for some calls; more are refused at once', async () => {
     let release = () => {};
     const hanging = new Promise<void>((resolve) => {

@@ -42,6 +42,17 @@ const seatLimits = { calls: 64, waiting: 64 };
 
 const mostRedirects = 10;
 
+/** One review. */
+export interface ReviewCall {
+  /** Builds the request body, once a connection is available. */
+  readonly write: () => Buffer;
+  readonly timeoutMs: number;
+  /** The request's signal; aborts the call. */
+  readonly signal: AbortSignal;
+  /** A longer response is a fault. */
+  readonly maxAnswerBytes: number;
+}
+
 export interface ReviewClientSettings {
   readonly userAgent: string;
   /** Longer responses are faults. */
@@ -110,15 +121,31 @@ export class ReviewClient {
    * @throws WebhookFault when there is no usable response; a StatusError of the request (429 when too many requests wait
    * for this hook, 504 when the request has no time left)
    */
-  async ask(write: () => Buffer, timeoutMs: number, signal: AbortSignal): Promise<string> {
+  ask(write: () => Buffer, timeoutMs: number, signal: AbortSignal): Promise<string> {
+    const { maxAnswerBytes } = this.settings;
+    return this.askAndRead({ write, timeoutMs, signal, maxAnswerBytes }, (text) => Promise.resolve(text));
+  }
+
+  /**
+   * Like {@link ask}, but the call keeps its seat until `read` has read the body of the response: what the answers of a
+   * hook take in memory is limited, too. Also throws what `read` throws.
+   */
+  async askAndRead<T>(call: ReviewCall, read: (text: string) => Promise<T>): Promise<T> {
+    const { write, timeoutMs, signal, maxAnswerBytes } = call;
     const limit = AbortSignal.timeout(timeoutMs);
     const either = AbortSignal.any([signal, limit]);
     const shown = `${this.shownUrl}?timeout=${Math.ceil(timeoutMs / 1000)}s`;
-    let answer: HttpsAnswer;
+    let outcome: { readonly value: T } | { readonly error: unknown };
     try {
-      const taken = this.seats.take(either, () => this.post(write(), shown, either));
+      const taken = this.seats.take(either, async () => {
+        const text = textOf(await this.post(write(), shown, either, maxAnswerBytes));
+        return read(text).then(
+          (value) => ({ value }),
+          (error: unknown) => ({ error }),
+        );
+      });
       if (taken === undefined) throw crowdedError();
-      answer = await taken;
+      outcome = await taken;
     } catch (error) {
       if (signal.aborted) throw timeoutError('request did not complete within requested timeout', 0, error);
       if (error instanceof StatusError || error instanceof WebhookFault) throw error;
@@ -126,13 +153,8 @@ export class ReviewClient {
       const reason = limit.aborted ? 'context deadline exceeded' : connectionReason(error as Error);
       throw new WebhookFault(`Post ${JSON.stringify(shown)}: ${reason}`, 0, error);
     }
-    const { status, text } = answer;
-    if (status < 200 || status >= 300) throw new WebhookFault(statusMessage(status), status);
-    if (text === '') {
-      const contentType = answer.headers['content-type'] ?? '';
-      throw new WebhookFault(`0-length response with status code: ${status} and content type: ${contentType}`);
-    }
-    return text;
+    if ('error' in outcome) throw outcome.error;
+    return outcome.value;
   }
 
   /** Closes the connections as soon as no call uses them. */
@@ -140,7 +162,12 @@ export class ReviewClient {
     this.connections.retire();
   }
 
-  private async post(body: Buffer, shown: string, signal: AbortSignal): Promise<HttpsAnswer> {
+  private async post(
+    body: Buffer,
+    shown: string,
+    signal: AbortSignal,
+    maxAnswerBytes: number,
+  ): Promise<HttpsAnswer> {
     const tls = await this.credentials.tls();
     if (tls !== this.tls) {
       this.connections.retire();
@@ -154,7 +181,6 @@ export class ReviewClient {
       'user-agent': this.settings.userAgent,
       ...(authorization === undefined ? {} : { authorization }),
     };
-    const { maxAnswerBytes } = this.settings;
     let call: RedirectedCall = { url: new URL(shown), sendsReview: true };
     for (let redirects = 0; ; redirects++) {
       const { url, sendsReview } = call;
@@ -170,6 +196,14 @@ export class ReviewClient {
     const { denied } = this.transport;
     return new HttpsConnections(tls, { maxSockets: seatLimits.calls, denied, target: this.target });
   }
+}
+
+/** The body of a response. Throws a WebhookFault when it has none, or another status than 2xx. */
+function textOf({ status, text, headers }: HttpsAnswer): string {
+  if (status < 200 || status >= 300) throw new WebhookFault(statusMessage(status), status);
+  if (text !== '') return text;
+  const contentType = headers['content-type'] ?? '';
+  throw new WebhookFault(`0-length response with status code: ${status} and content type: ${contentType}`);
 }
 
 interface RedirectedCall {

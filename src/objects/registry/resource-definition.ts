@@ -106,15 +106,24 @@ export interface StoredFormRules {
   readonly beforeStorage?: (object: ApiObject) => ApiObject;
 }
 
+/** The request that needs converted objects; a conversion for several requests has a signal only. */
+export type ConversionRequest = Pick<RequestContext, 'signal' | 'canMove' | 'isCostly'>;
+
 /** Conversions between the versions of a kind by something outside the program, which takes time and may fail. */
 export interface RemoteConversion {
   /** Whether all objects are stored in the storage version, as far as this process knows. */
   readonly isUniform: boolean;
   /**
-   * Converts objects to a version of the kind, pruned, and with its defaults if it is the stored one, in the same order;
-   * objects of that version stay unchanged. Does not change its arguments. Throws a StatusError.
+   * What `finish` makes of objects that are converted to a version of the kind, pruned, and with its defaults if it is
+   * the stored one, in the same order; objects of that version stay unchanged. Does not change its arguments. Throws a
+   * StatusError, and a LargeWork when an object became large, if the request can move.
    */
-  convert(objects: readonly ApiObject[], apiVersion: string, signal: AbortSignal): Promise<readonly ApiObject[]>;
+  convert<R>(
+    objects: readonly ApiObject[],
+    apiVersion: string,
+    request: ConversionRequest,
+    finish: (object: ApiObject) => R,
+  ): Promise<readonly R[]>;
 }
 
 /** A resource whose objects are kept in the store. Kinds that are added at run time are of this type too. */

@@ -1,6 +1,5 @@
-import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
-import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
-import { isLarge } from '../../../base/machinery/large-work.js';
+import { afterSpace, arrayItems, objectMembers, type TextRange } from '../../../base/machinery/json/scan-in-steps.js';
+import { inTurns, type Steps } from '../../../base/machinery/turns.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import type { ConversionReviewVersion } from './conversion-review.js';
 
@@ -14,53 +13,128 @@ export interface AskedConversion {
   readonly count: number;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** The parts of an answer that are read. */
+interface Answer {
+  readonly apiVersion: unknown;
+  readonly kind: unknown;
+  readonly uid: unknown;
+  readonly status: unknown;
+  readonly message: unknown;
+  readonly hasResponse: boolean;
+  readonly objects: readonly TextRange[];
+  /** How many objects there are; only as many as were sent are in `objects`. */
+  readonly count: number;
+}
 
 /**
- * The objects in the answer of a conversion webhook: as many as were sent, otherwise unchecked.
+ * The texts of the objects in the answer of a conversion webhook: as many as were sent, otherwise unread. The answer is
+ * never parsed as a whole, since few bytes of JSON can be very many values.
  *
  * @throws WebhookFault for an answer that can't be used, or that reports a failure
  */
-export async function readConversionAnswer(text: string, asked: AskedConversion): Promise<readonly unknown[]> {
-  const review = await parsed(text);
-  if (!isFields(review)) throw new WebhookFault('the answer is not a JSON object');
+export async function readConversionAnswer(text: string, asked: AskedConversion): Promise<readonly string[]> {
+  const answer = await scanned(text, asked.count);
   const expected = `${asked.group}/${asked.version}`;
+  const { apiVersion, kind, uid, status } = answer;
   // Webhooks of v1beta1 may omit the kind of their response.
-  const isKindLess = asked.version === 'v1beta1' && !review.apiVersion && !review.kind;
-  if (!isKindLess && (review.apiVersion !== expected || review.kind !== 'ConversionReview')) {
-    const got = `${shown(review.apiVersion) || '/'}, Kind=${shown(review.kind)}`;
+  const isKindLess = asked.version === 'v1beta1' && !apiVersion && !kind;
+  if (!isKindLess && (apiVersion !== expected || kind !== 'ConversionReview')) {
+    const got = `${shown(apiVersion) || '/'}, Kind=${shown(kind)}`;
     throw new WebhookFault(`expected webhook response of ${expected}, Kind=ConversionReview, got ${got}`);
   }
-  const { response } = review;
-  if (!isFields(response)) throw new WebhookFault('no response provided');
-  const isIdLess = asked.version === 'v1beta1' && !response.uid;
-  if (!isIdLess && response.uid !== asked.uid) {
-    throw new WebhookFault(
-      `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(shown(response.uid))}`,
-    );
+  if (!answer.hasResponse) throw new WebhookFault('no response provided');
+  const isIdLess = asked.version === 'v1beta1' && !uid;
+  if (!isIdLess && uid !== asked.uid) {
+    throw new WebhookFault(`expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(shown(uid))}`);
   }
-  const result = isFields(response.result) ? response.result : {};
-  if (result.status !== 'Success') {
-    throw new WebhookFault(
-      shown(result.message) || `invalid response.result.status ${JSON.stringify(shown(result.status))}`,
-    );
+  if (status !== 'Success') {
+    throw new WebhookFault(shown(answer.message) || `invalid response.result.status ${JSON.stringify(shown(status))}`);
   }
-  const objects = Array.isArray(response.convertedObjects) ? (response.convertedObjects as unknown[]) : [];
-  if (objects.length !== asked.count) {
-    throw new WebhookFault(`webhook returned ${objects.length} objects, expected ${asked.count}`);
+  if (answer.count !== asked.count) {
+    throw new WebhookFault(`webhook returned ${answer.count} objects, expected ${asked.count}`);
   }
-  return objects;
+  return answer.objects.map(({ start, end }) => text.slice(start, end));
 }
 
-async function parsed(text: string): Promise<unknown> {
+async function scanned(text: string, most: number): Promise<Answer> {
+  const start = afterSpace(text, 0);
   try {
-    // Parsing in turns assumes valid JSON. Its result for anything else fails the checks that follow.
-    return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
+    return await inTurns(scan(text, start, most));
   } catch (error) {
-    throw new WebhookFault('the answer is not JSON', 0, error);
+    const isObject = text.charCodeAt(start) === openBrace || !isJson(text);
+    throw new WebhookFault(isObject ? 'the answer is not JSON' : 'the answer is not a JSON object', 0, error);
   }
 }
 
+function* scan(text: string, start: number, most: number): Steps<Answer> {
+  const review = new Map<string, TextRange>();
+  const end = yield* objectMembers(text, start, (name, value) => keep(review, reviewFields, name, value));
+  if (afterSpace(text, end) < text.length) throw new SyntaxError('text follows the answer');
+  const response = yield* membersOf(text, review.get('response'), responseFields);
+  const result = yield* membersOf(text, response?.get('result'), resultFields);
+  const converted = response?.get('convertedObjects');
+  const objects: TextRange[] = [];
+  let count = 0;
+  if (converted !== undefined && text.charCodeAt(converted.start) === openBracket) {
+    yield* arrayItems(text, converted.start, (value) => {
+      if (count++ < most) objects.push(value);
+    });
+  }
+  return {
+    apiVersion: valueOf(text, review.get('apiVersion')),
+    kind: valueOf(text, review.get('kind')),
+    uid: valueOf(text, response?.get('uid')),
+    status: valueOf(text, result?.get('status')),
+    message: valueOf(text, result?.get('message')),
+    hasResponse: response !== undefined,
+    objects,
+    count,
+  };
+}
+
+const reviewFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'response']);
+const responseFields: ReadonlySet<string> = new Set(['uid', 'result', 'convertedObjects']);
+const resultFields: ReadonlySet<string> = new Set(['status', 'message']);
+
+function keep(found: Map<string, TextRange>, fields: ReadonlySet<string>, name: string, value: TextRange): void {
+  if (fields.has(name)) found.set(name, value);
+}
+
+/** The members of an object in the text; undefined when there is none. */
+function* membersOf(
+  text: string,
+  range: TextRange | undefined,
+  fields: ReadonlySet<string>,
+): Steps<ReadonlyMap<string, TextRange> | undefined> {
+  if (range === undefined || text.charCodeAt(range.start) !== openBrace) return undefined;
+  const found = new Map<string, TextRange>();
+  yield* objectMembers(text, range.start, (name, value) => keep(found, fields, name, value));
+  return found;
+}
+
+/** A scalar of the text; lists and objects stay unread. */
+function valueOf(text: string, range: TextRange | undefined): unknown {
+  if (range === undefined) return undefined;
+  const code = text.charCodeAt(range.start);
+  if (code === openBracket || code === openBrace) return {};
+  return JSON.parse(text.slice(range.start, range.end)) as unknown;
+}
+
+/** The longest answer that is read to find out why it is none, in characters. */
+const shortAnswer = 10_000;
+
+function isJson(text: string): boolean {
+  if (text.length > shortAnswer) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const openBracket = 0x5b;
+const openBrace = 0x7b;
 const maxShown = 1_000;
 
 /** Text from a webhook, shortened for a message. */
@@ -68,8 +142,4 @@ function shown(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string') return `a value of type ${typeof value}`;
   return value.length > maxShown ? `${value.slice(0, maxShown)}...` : value;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

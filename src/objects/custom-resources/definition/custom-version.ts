@@ -11,6 +11,7 @@ import type { ExpressionMetrics } from '../../../base/observability/expression-m
 import type { LatencySeries } from '../../../base/observability/series-histogram.js';
 import type { Definer } from '../../../storage/storage.interface.js';
 import type {
+  ConversionRequest,
   RemoteConversion,
   ServedVersion,
   StoredFormRules,
@@ -65,7 +66,12 @@ const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
 ]);
 
 /** Converts objects into another version of their kind, like `RemoteConversion` but without its schema. */
-export type ObjectConverter = RemoteConversion['convert'];
+export type ObjectConverter = <R>(
+  objects: readonly ApiObject[],
+  apiVersion: string,
+  request: ConversionRequest,
+  finish: (object: ApiObject, isConverted: boolean) => R,
+) => Promise<readonly R[]>;
 
 /** The properties of a custom resource that change while it is served. */
 export interface CustomState {
@@ -183,7 +189,7 @@ class CustomVersion implements StoredResource {
       converter === undefined
         ? undefined
         : {
-            convert: (...asked) => this.convert(converter, ...asked),
+            convert: async (...asked) => this.convert(converter, ...asked),
             get isUniform() {
               return state.isUniform;
             },
@@ -280,20 +286,20 @@ class CustomVersion implements StoredResource {
    * The converter's objects without fields that their new version does not have. Defaults are those of the version that
    * an object is written in, and of the one that it is stored in: an object that is only read gets no others.
    */
-  private async convert(
+  private convert<R>(
     converter: ObjectConverter,
     objects: readonly ApiObject[],
     apiVersion: string,
-    signal: AbortSignal,
-  ): Promise<readonly ApiObject[]> {
+    request: ConversionRequest,
+    finish: (object: ApiObject) => R,
+  ): Promise<readonly R[]> {
     const target = this.all.find((version) => version.apiVersion === apiVersion);
     if (target === undefined) throw internalError(`${apiVersion} is not a version of ${this.source.name}`);
-    const converted = await converter(objects, apiVersion, signal);
-    return converted.map((object, i) => {
-      if (object === objects[i]) return object;
+    return converter(objects, apiVersion, request, (object, isConverted) => {
+      if (!isConverted) return finish(object);
       const fitting = target.prune(object);
       if (target === this.storage) target.completeDefaults(fitting);
-      return fitting;
+      return finish(fitting);
     });
   }
 

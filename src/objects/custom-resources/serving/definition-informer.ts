@@ -10,7 +10,7 @@ import { type ObjectSink, Reflector } from '../../registry/informers/reflector.j
 import type { StoredResource } from '../../registry/resource-definition.js';
 import type { ResourceRegistry } from '../../registry/resource-registry.js';
 import { WebhookConverter } from '../conversion/webhook-converter.js';
-import { type CustomState, customResource } from '../definition/custom-version.js';
+import { type CustomState, customResource, type ObjectConverter } from '../definition/custom-version.js';
 import { type DefinitionSource, definitionSource } from '../definition/definition-source.js';
 
 /** A definition in the form kept for serving. */
@@ -97,7 +97,7 @@ export class DefinitionInformer {
     state.isUniform = source.isUniform;
     if (before?.state === state) return;
     const converter = this.converterOf(source);
-    const convert = converter && ((...asked: Parameters<WebhookConverter['convert']>) => converter.convert(...asked));
+    const convert: ObjectConverter | undefined = converter && ((...asked) => converter.convert(...asked));
     const resource = customResource(source, this.storageName, state, convert, this.times);
     try {
       if (before === undefined) this.registry.register(resource, at);

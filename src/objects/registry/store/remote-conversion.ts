@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { inTurns, mappedInSteps } from '../../../base/machinery/turns.js';
-import { type RemoteConversion, remoteConversionOf } from '../resource-definition.js';
+import { type ConversionRequest, type RemoteConversion, remoteConversionOf } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { encodeConverted, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
 
@@ -26,12 +26,12 @@ export function needsConversion(resource: ServedResource, json: string): boolean
 export function convertedTexts<T extends Text>(
   resource: ServedResource,
   texts: readonly T[],
-  signal: AbortSignal,
+  request: ConversionRequest,
 ): Promise<readonly T[]> | undefined {
   const conversion = remoteConversionOf(resource.definition);
   if (conversion === undefined) return undefined;
   const places = texts.flatMap(({ json }, i) => (needsConversion(resource, json) ? [i] : []));
-  return places.length === 0 ? undefined : convertTexts(resource, conversion, texts, places, signal);
+  return places.length === 0 ? undefined : convertTexts(resource, conversion, texts, places, request);
 }
 
 async function convertTexts<T extends Text>(
@@ -39,11 +39,11 @@ async function convertTexts<T extends Text>(
   conversion: RemoteConversion,
   texts: readonly T[],
   places: readonly number[],
-  signal: AbortSignal,
+  request: ConversionRequest,
 ): Promise<readonly T[]> {
   const objects = await inTurns(mappedInSteps(places, (i) => parseText(resource, (texts[i] as T).json)));
-  const converted = await conversion.convert(objects, resource.apiVersion, signal);
-  const encoded = await inTurns(mappedInSteps(converted, (object) => encodeConverted(resource, object)));
+  const encode = (object: ApiObject) => encodeConverted(resource, object);
+  const encoded = await conversion.convert(objects, resource.apiVersion, request, encode);
   const result = [...texts];
   for (const [n, i] of places.entries()) result[i] = { ...(texts[i] as T), json: encoded[n] as string };
   return result;
@@ -53,18 +53,18 @@ async function convertTexts<T extends Text>(
 export async function convertedToServed(
   resource: ServedResource,
   object: ApiObject,
-  signal: AbortSignal,
+  request: ConversionRequest,
 ): Promise<ApiObject> {
-  return (await convertedObject(resource, object, resource.apiVersion, signal)) ?? object;
+  return (await convertedObject(resource, object, resource.apiVersion, request)) ?? object;
 }
 
 /** An object of the served version in the stored one. The input may be changed. */
 export async function convertedToStored(
   resource: ServedResource,
   object: ApiObject,
-  signal: AbortSignal,
+  request: ConversionRequest,
 ): Promise<ApiObject> {
-  return (await convertedObject(resource, object, storedApiVersion(resource), signal)) ?? object;
+  return (await convertedObject(resource, object, storedApiVersion(resource), request)) ?? object;
 }
 
 /** The object in another version of its kind; undefined if nothing converts it. */
@@ -72,10 +72,10 @@ export async function convertedObject(
   resource: ServedResource,
   object: ApiObject,
   apiVersion: string,
-  signal: AbortSignal,
+  request: ConversionRequest,
 ): Promise<ApiObject | undefined> {
   const conversion = remoteConversionOf(resource.definition);
   if (conversion === undefined || object.apiVersion === apiVersion) return undefined;
-  const [converted] = await conversion.convert([object], apiVersion, signal);
+  const [converted] = await conversion.convert([object], apiVersion, request, (made) => made);
   return cloneJson(converted as ApiObject);
 }

@@ -89,7 +89,7 @@ export class ResourceVersions {
     const target = this.registry.find(to.group, to.version, to.resource);
     if (source === undefined || target === undefined || source === target) return object;
     if (hasOwnKind(target, subresource)) return object;
-    if (remoteConversionOf(target.definition) !== undefined) return convertedToServed(target, object, signal);
+    if (remoteConversionOf(target.definition) !== undefined) return convertedToServed(target, object, { signal });
     return toServed(target, toStored(source, cloneJson(object)));
   }
 }

@@ -39,7 +39,7 @@ async function convert(resource: ServedResource, changes: readonly Change[]): Pr
   const texts = changes.flatMap(({ json, previousJson }) =>
     previousJson === undefined ? [{ json }] : [{ json }, { json: previousJson }],
   );
-  const converted = (await convertedTexts(resource, texts, new AbortController().signal)) ?? texts;
+  const converted = (await convertedTexts(resource, texts, { signal: new AbortController().signal })) ?? texts;
   let next = 0;
   const take = () => (converted[next++] as { readonly json: string }).json;
   return changes.map((change) => {

@@ -1,5 +1,6 @@
 import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import { expiredError, StatusError } from '../../../base/machinery/status-error.js';
+import type { ConversionRequest } from '../../../objects/registry/resource-definition.js';
 import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
 import { type Selection, selectsConverted, storedSelection } from '../../../objects/registry/store/selection.js';
 import { nextPageSize } from '../../../storage/page-size.js';
@@ -32,9 +33,12 @@ export function listScope({ resource, namespace }: ResourceRequest): ContinueSco
 /** The pages of {@link readPages}, with JSON in the requested version if a conversion webhook converts them. */
 export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const { resource, context } = request;
+  let asking: ConversionRequest = context;
   for await (const page of pages) {
     const items = page.items.map(plainObject);
-    const converting = convertedTexts(resource, items, context.signal);
+    const converting = convertedTexts(resource, items, asking);
+    // The response may begin with the first page; then the request can't move any longer.
+    asking = { signal: context.signal };
     // No cached forms: the result of a conversion webhook may change while the object does not.
     yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
   }
@@ -58,7 +62,7 @@ async function selectConverted(
   readonly isWhole: boolean;
 }> {
   const plain = items.map(plainObject);
-  const converted = (await convertedTexts(resource, plain, context.signal)) ?? plain;
+  const converted = (await convertedTexts(resource, plain, { signal: context.signal })) ?? plain;
   const selected: StoredObject[] = [];
   let characters = 0;
   for (const [i, item] of converted.entries()) {

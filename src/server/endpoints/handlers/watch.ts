@@ -229,7 +229,7 @@ async function initialObjects(
   signal: AbortSignal,
 ): Promise<readonly StoredObject[]> {
   if (remoteConversionOf(resource.definition) === undefined) return items;
-  return (await convertedTexts(resource, items.map(plainObject), signal)) ?? items;
+  return (await convertedTexts(resource, items.map(plainObject), { signal })) ?? items;
 }
 
 /** Maximum length of a key in characters; longer keys are replaced by their hash. */

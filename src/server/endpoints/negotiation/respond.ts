@@ -57,7 +57,9 @@ export function sendObject(
   accepted: AcceptedType,
 ): void | Promise<void> {
   const { resource, context } = request;
-  const converting = convertedTexts(resource, [text], context.signal);
+  // After a write, the request must not be repeated elsewhere.
+  const asking = request.verb === 'get' ? context : { signal: context.signal };
+  const converting = convertedTexts(resource, [text], asking);
   if (converting === undefined) return sendShown(request, code, text, accepted);
   return converting.then(([converted]) => sendShown(request, code, converted as VersionedText, accepted));
 }

@@ -117,7 +117,7 @@ async function inRemoteVersions<T>(
     } catch (error) {
       if (!(error instanceof ConversionNeeded)) throw error;
       const { key, object, apiVersion } = error;
-      converted.set(key, (await convertedObject(resource, object, apiVersion, context.signal)) ?? object);
+      converted.set(key, (await convertedObject(resource, object, apiVersion, context)) ?? object);
     }
   }
 }

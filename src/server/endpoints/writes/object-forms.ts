@@ -18,7 +18,7 @@ export class ObjectForms {
   ): Promise<ObjectForms> {
     const { resource, context } = request;
     if (remoteConversionOf(resource.definition) === undefined) return new ObjectForms(request, stored);
-    return new ObjectForms(request, stored, await convertedToServed(resource, stored, context.signal));
+    return new ObjectForms(request, stored, await convertedToServed(resource, stored, context));
   }
 
   private inVersion: ApiObject | undefined;

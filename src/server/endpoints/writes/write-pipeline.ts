@@ -238,7 +238,7 @@ export class WritePipeline {
     else if (live === undefined) delete next.metadata.uid;
     if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
     this.unconverted = next;
-    return convertedToStored(resource, next, context.signal);
+    return convertedToStored(resource, next, context);
   }
 
   /**
@@ -292,7 +292,7 @@ export class WritePipeline {
       writer: () => this.writer,
       subresource: updateRulesOf(subresource),
       forceAllowCreate: isApply,
-      converted: hasConversion ? (live) => convertedToStored(resource, live, context.signal) : undefined,
+      converted: hasConversion ? (live) => convertedToStored(resource, live, context) : undefined,
       transform: async (stored) => {
         const live = stored === undefined ? undefined : await ObjectForms.of(request, stored);
         this.lastLive = live;
