@@ -7,6 +7,7 @@ import type { ConnectionThrottle } from '../negotiation/connection-throttle.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { openWebSocket } from '../web-sockets.js';
 import type { WatchStream } from './event-stream.js';
+import { sendFrames } from './send-frames.js';
 import { eventsIn } from './watch-encoder.js';
 
 const normalClosure = 1000;
@@ -79,16 +80,20 @@ export class WebSocketStream implements WatchStream {
     const pieces = this.pending;
     this.pending = [];
     this.bytes = 0;
-    for (const piece of pieces) await this.write(piece);
+    await this.writeFrames(pieces.flatMap((piece) => this.framesOf(piece)));
   }
 
   /** Resolves when the client can take more or has left. `bytes` contains only whole events. */
-  async write(bytes: Buffer): Promise<void> {
-    if (this.throttle !== undefined) await this.throttle(bytes.length);
-    const frames = this.framesOf(bytes);
+  write(bytes: Buffer): Promise<void> {
+    return this.writeFrames(this.framesOf(bytes));
+  }
+
+  private async writeFrames(frames: readonly Buffer[]): Promise<void> {
+    const bytes = frames.reduce((sum, { length }) => sum + length, 0);
+    if (this.throttle !== undefined) await this.throttle(bytes);
     this.writes++;
-    this.unread?.add(this.raw, bytes.length);
-    await Promise.all(frames.map((frame) => this.send(frame)));
+    this.unread?.add(this.raw, bytes);
+    await sendFrames(this.webSocket, this.socket, frames, this.mediaType !== 'json');
     this.writes--;
     if (this.writes === 0) this.unread?.remove(this.raw);
   }
@@ -110,12 +115,6 @@ export class WebSocketStream implements WatchStream {
       default:
         return lines(bytes);
     }
-  }
-
-  /** Resolves even if the connection broke. */
-  private send(frame: Buffer): Promise<void> {
-    if (this.isClosed || this.socket.destroyed) return Promise.resolve();
-    return new Promise((resolve) => this.webSocket.send(frame, { binary: this.mediaType !== 'json' }, () => resolve()));
   }
 }
 
