@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
 import { BackendFault } from './backend-fault.js';
@@ -82,5 +83,29 @@ describe('what a server keeps in a namespace', () => {
     }));
     assert.deepEqual(asked, ['GET x?limit=500', 'GET y?limit=500', 'GET y?limit=500']);
     assert.match(String(report.errors[0]), /GET .*\/x\?limit=500: the extension server answered 500/);
+  });
+
+  it('is counted without holding up others, however much the server answers', async () => {
+    const many = `${'{},'.repeat(4_000_000)}{}`;
+    const first = `{"metadata":{"name":"a","finalizers":["f"],"other":[${'{},'.repeat(1_000_000)}{}]}}`;
+    const body = `{"junk":{${'"k":1,'.repeat(100_000)}"k":1},"items":[${first},${many}]}`;
+    let isOver = false;
+    const deleting = deleteFrom(['x'], (method) => (method === 'GET' ? { body } : {})).finally(() => {
+      isOver = true;
+    });
+    let longest = 0;
+    for (let before = process.threadCpuUsage(); !isOver; before = process.threadCpuUsage()) {
+      await nextRound();
+      longest = Math.max(longest, process.threadCpuUsage(before).user / 1000);
+    }
+    const { asked, report } = await deleting;
+    assert.deepEqual(asked, ['GET x?limit=500', 'DELETE x/a', 'GET x?limit=500']);
+    assert.deepEqual([...report.remaining, ...report.finalizers], [['x.g', 4_000_002], ['f', 1]]);
+    assert.ok(longest < 100, `one round took ${longest} ms`);
+  });
+
+  it('is a failure when the list is no JSON', async () => {
+    const { report } = await deleteFrom(['x'], () => ({ body: '{"items":[{]}' }));
+    assert.equal(report.errors.length, 1);
   });
 });

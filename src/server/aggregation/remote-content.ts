@@ -4,7 +4,8 @@ import type { Aggregation } from './aggregation.js';
 import type { ExtensionBackend } from './extension-backend.js';
 import type { RemoteApiService } from './known-api-service.js';
 import type { RemoteResource } from './remote-resources.js';
-import { parseRemoteText, readText } from './remote-text.js';
+import { type Listed, readRemoteList } from './read-remote-list.js';
+import { readText } from './remote-text.js';
 
 /** The remaining content of a namespace on extension servers. */
 export interface RemoteContentReport {
@@ -21,14 +22,6 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 /** Time limit for all calls to one server about one namespace. */
 const serverLimitMs = 60_000;
 const pageSize = 500;
-
-/** The parts of a list response that the deletion of a namespace needs. */
-interface Listed {
-  readonly names: readonly string[];
-  readonly finalizers: readonly string[];
-  /** Number of objects. */
-  readonly count: number;
-}
 
 /** The server responded, but without the requested content. */
 class RefusedError extends Error {}
@@ -122,7 +115,7 @@ export class RemoteContent {
 
   private async list(backend: ExtensionBackend, path: string, signal: AbortSignal): Promise<Listed> {
     const text = await this.call(backend, 'GET', `${path}?limit=${pageSize}`, signal);
-    return listed(text === '' ? {} : await parseRemoteText(text));
+    return readRemoteList(text === '' ? '{}' : text, pageSize);
   }
 
   /** The body of the response; empty when the server does not find the resource. */
@@ -145,27 +138,4 @@ export class RemoteContent {
     if (statusCode >= 300) throw new RefusedError(`${method} ${path}: the extension server answered ${statusCode}`);
     return text;
   }
-}
-
-/**
- * A response that is not a list has no objects. An object without a name must not be deleted: its path would be that of
- * the whole collection.
- */
-function listed(value: unknown): Listed {
-  const { items, metadata } = fieldsOf(value);
-  const all = (Array.isArray(items) ? items : []).map((item) => fieldsOf(fieldsOf(item).metadata));
-  const { remainingItemCount: more } = fieldsOf(metadata);
-  return {
-    names: all.map(({ name }) => name).filter(isText),
-    finalizers: all.flatMap(({ finalizers }) => (Array.isArray(finalizers) ? finalizers.filter(isText) : [])),
-    count: all.length + (typeof more === 'number' && more > 0 ? more : 0),
-  };
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }

@@ -122,12 +122,17 @@ function* depthOf(value: unknown): Steps<number> {
   let deepest = 0;
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    deepest = depth;
     const next: unknown[] = [];
     for (const [i, at] of level.entries()) {
       if (i % valuesPerStep === valuesPerStep - 1) yield;
       if (typeof at !== 'object' || at === null) continue;
-      for (const member of Object.values(at)) next.push(member);
+      const members = Object.values(at);
+      if (members.length > 0) deepest = depth + 1;
+      // Of many members, too, only some in each step.
+      for (const [k, member] of members.entries()) {
+        if (k % valuesPerStep === valuesPerStep - 1) yield;
+        if (typeof member === 'object' && member !== null) next.push(member);
+      }
     }
     level = next;
   }

@@ -27,10 +27,11 @@ type Entry = Readonly<Record<string, unknown>>;
 export function readResourceList(value: unknown, group: string, version: string): RemoteResource[] {
   const { resources } = (value ?? {}) as { resources?: unknown };
   if (!Array.isArray(resources)) throw new Error('the response is not a list of resources');
+  // Checked first: two megabytes may be a million entries.
+  if (resources.length > maxEntries) throw new Error(`the list has more than ${maxEntries} resources`);
   const entries = resources.filter(
     (entry: unknown): entry is Entry => isText((entry as Entry | null)?.name) && isText((entry as Entry).kind),
   );
-  if (entries.length > maxEntries) throw new Error(`the list has more than ${maxEntries} resources`);
   const belowOf = Map.groupBy(entries, ({ name }) => (name as string).split('/', 1)[0] as string);
   const kindOf = (entry: Entry) => ({
     group: isText(entry.group) ? entry.group : group,
