@@ -162,12 +162,7 @@ export class ReviewClient {
     this.connections.retire();
   }
 
-  private async post(
-    body: Buffer,
-    shown: string,
-    signal: AbortSignal,
-    maxAnswerBytes: number,
-  ): Promise<HttpsAnswer> {
+  private async post(body: Buffer, shown: string, signal: AbortSignal, maxAnswerBytes: number): Promise<HttpsAnswer> {
     const tls = await this.credentials.tls();
     if (tls !== this.tls) {
       this.connections.retire();

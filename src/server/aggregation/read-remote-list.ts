@@ -46,14 +46,14 @@ function* listed(text: string, most: number): Steps<Listed> {
   for (const item of first) {
     const { metadata: own } = yield* membersOf(text, item, ['metadata']);
     const found = yield* membersOf(text, own, ['name', 'finalizers']);
-    const name = valueOf(text, found.name);
-    if (isText(name)) names.push(name);
-    const all = valueOf(text, found.finalizers);
+    const called = valueAt(text, found.name);
+    if (isText(called)) names.push(called);
+    const all = valueAt(text, found.finalizers);
     if (Array.isArray(all)) finalizers.push(...all.filter(isText));
     yield;
   }
   const { remainingItemCount } = yield* membersOf(text, metadata, ['remainingItemCount']);
-  const more = valueOf(text, remainingItemCount);
+  const more = valueAt(text, remainingItemCount);
   return { names, finalizers, count: count + (typeof more === 'number' && more > 0 ? more : 0) };
 }
 
@@ -71,7 +71,7 @@ function* membersOf<N extends string>(
   return found;
 }
 
-function valueOf(text: string, range: TextRange | undefined): unknown {
+function valueAt(text: string, range: TextRange | undefined): unknown {
   if (range === undefined || range.end - range.start > longest) return undefined;
   return JSON.parse(text.slice(range.start, range.end)) as unknown;
 }

@@ -100,7 +100,13 @@ describe('what a server keeps in a namespace', () => {
     }
     const { asked, report } = await deleting;
     assert.deepEqual(asked, ['GET x?limit=500', 'DELETE x/a', 'GET x?limit=500']);
-    assert.deepEqual([...report.remaining, ...report.finalizers], [['x.g', 1_500_002], ['f', 1]]);
+    assert.deepEqual(
+      [...report.remaining, ...report.finalizers],
+      [
+        ['x.g', 1_500_002],
+        ['f', 1],
+      ],
+    );
     assert.ok(longest < 100, `one round took ${longest} ms`);
   });
 

@@ -3,8 +3,8 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
 import type { ExtensionBackend } from './extension-backend.js';
 import type { RemoteApiService } from './known-api-service.js';
-import type { RemoteResource } from './remote-resources.js';
 import { type Listed, readRemoteList } from './read-remote-list.js';
+import type { RemoteResource } from './remote-resources.js';
 import { readText } from './remote-text.js';
 
 /** The remaining content of a namespace on extension servers. */

@@ -81,11 +81,11 @@ function* scan(text: string, start: number, most: number): Steps<Answer> {
     });
   }
   return {
-    apiVersion: valueOf(text, review.get('apiVersion')),
-    kind: valueOf(text, review.get('kind')),
-    uid: valueOf(text, response?.get('uid')),
-    status: valueOf(text, result?.get('status')),
-    message: valueOf(text, result?.get('message')),
+    apiVersion: scalarAt(text, review.get('apiVersion')),
+    kind: scalarAt(text, review.get('kind')),
+    uid: scalarAt(text, response?.get('uid')),
+    status: scalarAt(text, result?.get('status')),
+    message: scalarAt(text, result?.get('message')),
     hasResponse: response !== undefined,
     objects,
     count,
@@ -113,7 +113,7 @@ function* membersOf(
 }
 
 /** A scalar of the text; lists and objects stay unread. */
-function valueOf(text: string, range: TextRange | undefined): unknown {
+function scalarAt(text: string, range: TextRange | undefined): unknown {
   if (range === undefined) return undefined;
   const code = text.charCodeAt(range.start);
   if (code === openBracket || code === openBrace) return {};
