@@ -107,7 +107,7 @@ export interface StoredFormRules {
 }
 
 /** The request that needs converted objects; a conversion for several requests has a signal only. */
-export type ConversionRequest = Pick<RequestContext, 'signal' | 'canMove' | 'isCostly'>;
+export type ConvertingRequest = Pick<RequestContext, 'signal' | 'canMove' | 'isCostly'>;
 
 /** Conversions between the versions of a kind by something outside the program, which takes time and may fail. */
 export interface RemoteConversion {
@@ -121,7 +121,7 @@ export interface RemoteConversion {
   convert<R>(
     objects: readonly ApiObject[],
     apiVersion: string,
-    request: ConversionRequest,
+    request: ConvertingRequest,
     finish: (object: ApiObject) => R,
   ): Promise<readonly R[]>;
 }

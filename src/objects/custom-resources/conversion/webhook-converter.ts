@@ -11,7 +11,7 @@ import type { ConversionCall, ConversionTransport } from '../../../base/outgoing
 import { ReviewClient } from '../../../base/outgoing/review-client.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import type { WebhookConversion } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import type { ConversionRequest } from '../../registry/resource-definition.js';
+import type { ConvertingRequest } from '../../registry/resource-definition.js';
 import { ConversionError } from './conversion-error.js';
 import { type ConversionReviewVersion, conversionReview } from './conversion-review.js';
 import { checkedObject } from './converted-object.js';
@@ -70,7 +70,7 @@ export class WebhookConverter {
   async convert<R>(
     objects: readonly ApiObject[],
     apiVersion: string,
-    request: ConversionRequest,
+    request: ConvertingRequest,
     finish: (object: ApiObject, isConverted: boolean) => R,
   ): Promise<R[]> {
     const result: R[] = [];
@@ -114,7 +114,7 @@ export class WebhookConverter {
   private async ask<R>(
     sent: readonly Sent[],
     apiVersion: string,
-    request: ConversionRequest,
+    request: ConvertingRequest,
     finish: (object: ApiObject) => R,
   ): Promise<R[]> {
     const [first] = sent as [Sent, ...Sent[]];

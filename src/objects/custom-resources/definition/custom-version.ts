@@ -11,7 +11,7 @@ import type { ExpressionMetrics } from '../../../base/observability/expression-m
 import type { LatencySeries } from '../../../base/observability/series-histogram.js';
 import type { Definer } from '../../../storage/storage.interface.js';
 import type {
-  ConversionRequest,
+  ConvertingRequest,
   RemoteConversion,
   ServedVersion,
   StoredFormRules,
@@ -69,7 +69,7 @@ const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
 export type ObjectConverter = <R>(
   objects: readonly ApiObject[],
   apiVersion: string,
-  request: ConversionRequest,
+  request: ConvertingRequest,
   finish: (object: ApiObject, isConverted: boolean) => R,
 ) => Promise<readonly R[]>;
 
@@ -290,7 +290,7 @@ class CustomVersion implements StoredResource {
     converter: ObjectConverter,
     objects: readonly ApiObject[],
     apiVersion: string,
-    request: ConversionRequest,
+    request: ConvertingRequest,
     finish: (object: ApiObject) => R,
   ): Promise<readonly R[]> {
     const target = this.all.find((version) => version.apiVersion === apiVersion);

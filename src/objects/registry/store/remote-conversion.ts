@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { inTurns, mappedInSteps } from '../../../base/machinery/turns.js';
-import { type ConversionRequest, type RemoteConversion, remoteConversionOf } from '../resource-definition.js';
+import { type ConvertingRequest, type RemoteConversion, remoteConversionOf } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { encodeConverted, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
 
@@ -26,7 +26,7 @@ export function needsConversion(resource: ServedResource, json: string): boolean
 export function convertedTexts<T extends Text>(
   resource: ServedResource,
   texts: readonly T[],
-  request: ConversionRequest,
+  request: ConvertingRequest,
 ): Promise<readonly T[]> | undefined {
   const conversion = remoteConversionOf(resource.definition);
   if (conversion === undefined) return undefined;
@@ -39,7 +39,7 @@ async function convertTexts<T extends Text>(
   conversion: RemoteConversion,
   texts: readonly T[],
   places: readonly number[],
-  request: ConversionRequest,
+  request: ConvertingRequest,
 ): Promise<readonly T[]> {
   const objects = await inTurns(mappedInSteps(places, (i) => parseText(resource, (texts[i] as T).json)));
   const encode = (object: ApiObject) => encodeConverted(resource, object);
@@ -53,7 +53,7 @@ async function convertTexts<T extends Text>(
 export async function convertedToServed(
   resource: ServedResource,
   object: ApiObject,
-  request: ConversionRequest,
+  request: ConvertingRequest,
 ): Promise<ApiObject> {
   return (await convertedObject(resource, object, resource.apiVersion, request)) ?? object;
 }
@@ -62,7 +62,7 @@ export async function convertedToServed(
 export async function convertedToStored(
   resource: ServedResource,
   object: ApiObject,
-  request: ConversionRequest,
+  request: ConvertingRequest,
 ): Promise<ApiObject> {
   return (await convertedObject(resource, object, storedApiVersion(resource), request)) ?? object;
 }
@@ -72,7 +72,7 @@ export async function convertedObject(
   resource: ServedResource,
   object: ApiObject,
   apiVersion: string,
-  request: ConversionRequest,
+  request: ConvertingRequest,
 ): Promise<ApiObject | undefined> {
   const conversion = remoteConversionOf(resource.definition);
   if (conversion === undefined || object.apiVersion === apiVersion) return undefined;

@@ -1,6 +1,6 @@
 import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import { expiredError, StatusError } from '../../../base/machinery/status-error.js';
-import type { ConversionRequest } from '../../../objects/registry/resource-definition.js';
+import type { ConvertingRequest } from '../../../objects/registry/resource-definition.js';
 import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
 import { type Selection, selectsConverted, storedSelection } from '../../../objects/registry/store/selection.js';
 import { nextPageSize } from '../../../storage/page-size.js';
@@ -33,7 +33,7 @@ export function listScope({ resource, namespace }: ResourceRequest): ContinueSco
 /** The pages of {@link readPages}, with JSON in the requested version if a conversion webhook converts them. */
 export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const { resource, context } = request;
-  let asking: ConversionRequest = context;
+  let asking: ConvertingRequest = context;
   for await (const page of pages) {
     const items = page.items.map(plainObject);
     const converting = convertedTexts(resource, items, asking);
