@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import { type Asked, readAnswer } from './review-answer.js';
 import { hookRefusal } from './webhook-refusal.js';
@@ -46,6 +47,46 @@ describe('the answer of a hook', () => {
     const answer = await readAnswer(allowed({ ...patched, patch: base64(`[${operations.join()}]`) }), mutating);
     assert.equal(answer.patch.length, 9000);
     assert.match(JSON.stringify(answer.patch[8999]), /"value":1\.50/);
+  });
+
+  it('is read around whatever else is in it', async () => {
+    const junk = Array.from({ length: 40_000 }, () => ({}));
+    const response = { uid: 'u', allowed: true, ...patched, warnings: ['w'], junk };
+    const answer = await readAnswer(` ${review(response, { junk })}\n`, mutating);
+    assert.deepEqual([answer.allowed, answer.patch.length, answer.warnings], [true, 1, ['w']]);
+  });
+
+  it('does not hold up others, however much is in it', async () => {
+    const count = 400_000;
+    const junk = Array.from({ length: count }, () => ({}));
+    const texts = Array.from({ length: count }, (_, i) => `w${i}`);
+    const annotations = Object.fromEntries(texts.map((text) => [text, 'v']));
+    for (const [answer, isTooMuch] of [
+      [allowed({ junk }), false],
+      [review({ uid: 'u', allowed: true }, { junk }), false],
+      [allowed({ warnings: texts }), true],
+      [allowed({ auditAnnotations: annotations }), true],
+      [allowed({ status: { details: junk } }), true],
+      [allowed({ patchType: 'JSONPatch', patch: junk }), true],
+    ] as const) {
+      let outcome: unknown;
+      let longest = 0;
+      const reading = readAnswer(answer, mutating).then(
+        (read) => {
+          outcome = read;
+        },
+        (error: unknown) => {
+          outcome = error;
+        },
+      );
+      for (let before = process.threadCpuUsage(); outcome === undefined; before = process.threadCpuUsage()) {
+        await nextRound();
+        longest = Math.max(longest, process.threadCpuUsage(before).user / 1000);
+      }
+      await reading;
+      assert.equal(outcome instanceof WebhookFault && /more than 262144 characters/.test(outcome.message), isTooMuch);
+      assert.ok(longest < 50, `one round took ${longest} ms`);
+    }
   });
 
   const faults: [string, string, Asked, RegExp][] = [

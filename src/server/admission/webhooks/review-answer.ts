@@ -1,7 +1,9 @@
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
+import { afterSpace, objectMembers, type TextRange } from '../../../base/machinery/json/scan-in-steps.js';
 import { isLarge } from '../../../base/machinery/large-work.js';
 import { DecodeError, decode, type Infer } from '../../../base/machinery/schema/index.js';
+import { inTurns, type Steps } from '../../../base/machinery/turns.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import { admissionResponse } from '../../../objects/apis/admission/v1/admission-review.types.js';
 import type { AdmissionReviewVersion } from './review-writer.js';
@@ -38,7 +40,7 @@ export interface Asked {
  * @throws WebhookFault for an unusable response
  */
 export async function readAnswer(text: string, asked: Asked): Promise<AdmissionReviewAnswer> {
-  const review = await parsed(text);
+  const review = isLarge(text) ? await readLarge(text) : await parsed(text);
   if (!isRecord(review)) throw new WebhookFault('failed to call webhook: the answer is not a JSON object');
   checkKind(review, asked);
   if (review.response === undefined || review.response === null)
@@ -124,6 +126,62 @@ async function parsed(text: string, what = 'failed to call webhook: the answer')
     throw new WebhookFault(`${what} is not JSON`, 0, error);
   }
 }
+
+/** The most characters of a large answer besides its patch: few bytes may be very many values. */
+const mostBesidesPatch = 256 * 1024;
+const reviewFields = ['apiVersion', 'kind', 'response'] as const;
+const responseFields = ['uid', 'allowed', 'status', 'patch', 'patchType', 'auditAnnotations', 'warnings'] as const;
+
+/** The fields of a large answer that count, in turns with other work: it is not parsed as a whole. */
+async function readLarge(text: string): Promise<unknown> {
+  const start = afterSpace(text, 0);
+  if (text.charCodeAt(start) !== openBrace) return undefined;
+  try {
+    return await inTurns(knownFields(text, start));
+  } catch (error) {
+    if (error instanceof WebhookFault) throw error;
+    throw new WebhookFault('failed to call webhook: the answer is not JSON', 0, error);
+  }
+}
+
+function* knownFields(text: string, start: number): Steps<Readonly<Record<string, unknown>>> {
+  const review = new Map<string, TextRange>();
+  const end = yield* objectMembers(text, start, keeper(review, reviewFields));
+  if (afterSpace(text, end) < text.length) throw new SyntaxError('text follows the answer');
+  const response = review.get('response');
+  const isObject = response !== undefined && text.charCodeAt(response.start) === openBrace;
+  let left = mostBesidesPatch;
+  const valueOfField = (name: string, range: TextRange): unknown => {
+    const length = range.end - range.start;
+    const isPatch = name === 'patch' && text.charCodeAt(range.start) === quote;
+    if (!isPatch) left -= length;
+    if (left < 0) {
+      throw new WebhookFault(
+        `failed to call webhook: the answer has more than ${mostBesidesPatch} characters besides its patch`,
+      );
+    }
+    return parseJson(text.slice(range.start, range.end));
+  };
+  const read: Record<string, unknown> = {};
+  for (const [name, range] of review) {
+    if (name !== 'response' || !isObject) read[name] = valueOfField(name, range);
+  }
+  if (!isObject) return read;
+  const fields = new Map<string, TextRange>();
+  yield* objectMembers(text, response.start, keeper(fields, responseFields));
+  const answered: Record<string, unknown> = {};
+  for (const [name, range] of fields) answered[name] = valueOfField(name, range);
+  return { ...read, response: answered };
+}
+
+function keeper(found: Map<string, TextRange>, names: readonly string[]): (name: string, value: TextRange) => void {
+  return (name, value) => {
+    if (names.includes(name)) found.set(name, value);
+  };
+}
+
+const openBrace = 0x7b;
+const quote = 0x22;
 
 const maxShown = 200;
 
