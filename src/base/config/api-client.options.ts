@@ -7,7 +7,9 @@ export class ApiClientOptions {
     name: 'kubeconfig',
     type: 'string',
     unit: 'file',
-    usage: 'Server and credentials. The flags for the server, its certificates and the user replace parts of it.',
+    usage:
+      'Server and credentials. The flags for the server, its certificates and the user replace parts of it. ' +
+      'Default: KUBECONFIG, except for plinth nodes.',
   })
   readonly kubeconfig: string | undefined = undefined;
 

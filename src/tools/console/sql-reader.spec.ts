@@ -97,6 +97,16 @@ describe('questions in SQL', () => {
     assert.deepEqual((await reader.ask('alice', `select current_setting('statement_timeout')`)).rows, [['30s']]);
   });
 
+  it('need not name the schema of the views', async () => {
+    await owner.query('create schema cluster; create view cluster.pods as select 7 as seventh');
+    await owner.query('grant usage on schema cluster to asker; grant select on cluster.pods to asker');
+    try {
+      assert.deepEqual((await reader.ask('alice', 'select * from pods')).rows, [['7']]);
+    } finally {
+      await owner.query('drop schema cluster cascade');
+    }
+  });
+
   it('have a plan with the times of its steps, and run nothing else for it', async () => {
     const plan = async (text: string) => {
       const { rows, isPlan } = await reader.ask('alice', { text, isPlan: true });

@@ -190,7 +190,8 @@ export class SqlReader {
 
   private async read(client: pg.Client, { text, values = [], isPlan = false }: SqlQuestion): Promise<SqlAnswer> {
     const began = performance.now();
-    await client.query('begin transaction read only');
+    // As in `select * from pods`: people need not know the schema of the views.
+    await client.query('begin transaction read only; set local search_path to cluster, public');
     const question = text.trim().replace(/;\s*$/, '');
     // The line break ends a comment at the end of the query.
     const cursor = `declare question no scroll cursor for ${question}\n`;

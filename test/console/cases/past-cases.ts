@@ -58,6 +58,47 @@ export function pastCases(own: () => ConsoleInBrowser): void {
     }
   });
 
+  it('leads from what was deleted to the moment before, and to its restore', async () => {
+    await write('POST', '/api/v1/namespaces', { metadata: { name: 'emptied' } });
+    const inside = '/api/v1/namespaces/emptied/configmaps';
+    for (const name of ['first', 'second']) await write('POST', inside, { metadata: { name }, data: { a: name } });
+    await own().inTab(async (tab) => {
+      await tab.show('#/list/core/v1/namespaces?open=%2Femptied');
+      await tab.page.click('.panel >> text=/^Delete$/');
+      await tab.shows('emptied will be deleted, and everything in it: 2 config maps.', 'dialog');
+      assert.equal(
+        await tab.page.locator('dialog select').count(),
+        0,
+        'the contents of a namespace are always deleted',
+      );
+      await tab.page.click('dialog >> text=Cancel');
+      await tab.show('#/list/core/v1/configmaps?ns=emptied&open=emptied%2Ffirst');
+      await tab.shows('first', '.panel h1');
+      for (const name of ['first', 'second']) await write('DELETE', `${inside}/${name}`);
+      await tab.shows('The object was deleted', '.panel');
+      await tab.page.click('text=See it before that');
+      await tab.shows('As of', '.time-bar.past');
+      await tab.shows('Restore it as it was…', '.panel');
+      // The namespace itself stands for all that was in it.
+      await tab.show('#/list/core/v1/namespaces?open=%2Femptied');
+      await tab.page.click('text=Restore it with what was in it…');
+      await tab.shows('Config map first', '.steps');
+      await tab.show('#/list/core/v1/nodes');
+      await tab.page.click('[aria-label="All namespaces"]');
+      await tab.page.click('.time-bar >> text=Restore…');
+      await tab.shows('Which namespace?', 'main');
+      await tab.page.click('main a:text-is("emptied")');
+      await tab.shows('create 2', '.plan');
+      await tab.page.click('text=Check with the server');
+      await tab.shows('The server would accept everything.', 'main');
+      await tab.page.click('text=Restore these 2');
+      await tab.shows('Restored 2', 'main');
+    });
+    const { body } = await own().cluster.first.client.get(inside);
+    const data = (body as { items: { data: object }[] }).items.map((each) => each.data);
+    assert.deepEqual(data, [{ a: 'first' }, { a: 'second' }]);
+  });
+
   it('shows a user of the past only what the user may list now', async () => {
     const at = await laterThan(Date.now());
     await own().inTab(async (tab) => {

@@ -57,6 +57,10 @@ export function sqlCases(own: () => ConsoleInBrowser): void {
         assert.equal(readFileSync(await (await download).path(), 'utf8'), "a,b\r\n'=1+1,x\r\n");
         await tab.page.locator('.pair button').filter({ hasText: '<img' }).first().click();
         assert.equal(await tab.page.inputValue(question), 'select count(*) from cluster.configmaps');
+        await tab.page.click('text=Images in use');
+        await tab.shows('image', 'table.plain thead');
+        await ask('select name from configmaps where false');
+        await tab.shows('0 rows', '[role=status]');
         await ask('select i as "<img src=x onerror=alert(1)>" from generate_series(1, 100000) i');
         await tab.shows('100000 rows', '[role=status]');
         assert.equal(await tab.page.locator(drawn).count(), 500);

@@ -14,6 +14,9 @@ import type { Command, CommandContext } from '../command.js';
 const groups = { restore: RestoreOptions, client: ApiClientOptions } as const;
 type Options = ParsedOptions<typeof groups>;
 
+const whichMoment =
+  'needs --at MOMENT, such as 10m-ago. To find it: plinth sql history KIND/NAME shows when what was changed or deleted';
+
 /** Exit code: something that was requested could not be restored. */
 const incomplete = 3;
 
@@ -29,7 +32,7 @@ export const restoreCommand: Command = {
     const { operands, flags } = separateOperands(groups, context.argv);
     const options = parseOptions({ groups, argv: flags, environment: context.environment });
     const { at, namespace, selector, dryRun, yes, output } = options.restore;
-    if (at === undefined || at === '') throw new OptionsError(['needs --at MOMENT']);
+    if (at === undefined || at === '') throw new OptionsError([whichMoment]);
     if (operands.length === 0 && namespace === undefined && selector === undefined) {
       throw new OptionsError(['needs KIND/NAME, --namespace or --selector']);
     }

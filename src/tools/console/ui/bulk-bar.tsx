@@ -1,10 +1,11 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { propagations } from './delete-dialog.js';
 import { Dialog } from './dialog.js';
 import { Icon } from './icons.js';
 import { type Kind, pathOf } from './kinds.js';
 import { labelPatch } from './label-patch.js';
+import { isOfNamespaces } from './namespace-of-route.js';
+import { PropagationChoice } from './propagation-choice.js';
 import { useRights } from './rights.js';
 import { api } from './session.js';
 import type { Row } from './table.js';
@@ -83,21 +84,11 @@ function BulkDelete({ kind, rows, close }: DialogProps) {
     });
   return (
     <BulkDialog title={`Delete ${rows.length} ${kind.resource}?`} verb="Delete" isDangerous {...{ rows, close, run }}>
-      <label>
-        Delete them{' '}
-        <select
-          value={way.value}
-          onChange={(event) => {
-            way.value = event.currentTarget.value;
-          }}
-        >
-          {propagations.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      {isOfNamespaces(kind) ? (
+        <p>Everything in them will be deleted, too.</p>
+      ) : (
+        <PropagationChoice what="them" way={way} />
+      )}
     </BulkDialog>
   );
 }

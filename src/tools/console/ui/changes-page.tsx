@@ -106,8 +106,15 @@ function Between({ from, namespace, to, again }: SinceProps & { readonly again: 
   return (
     <p class="between">
       <span>From</span> <strong>{clockText(from.time, realNow.value)}</strong> <span>to</span>{' '}
+      {to === '' ? (
+        <strong>now</strong>
+      ) : (
+        <button type="button" onClick={() => set('')}>
+          now
+        </button>
+      )}
       <label>
-        <span class="unseen">The later moment</span>
+        <span class="quiet">or</span> <span class="unseen">the later moment</span>
         <input
           type="datetime-local"
           step={1}
@@ -116,14 +123,7 @@ function Between({ from, namespace, to, again }: SinceProps & { readonly again: 
           onChange={(event) => set(event.currentTarget.value)}
         />
       </label>
-      {to === '' ? (
-        <strong>now</strong>
-      ) : (
-        <button type="button" onClick={() => set('')}>
-          now
-        </button>
-      )}
-      <button type="button" class="plain" onClick={again}>
+      <button type="button" onClick={again}>
         Read again
       </button>
     </p>

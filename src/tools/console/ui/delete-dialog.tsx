@@ -1,20 +1,17 @@
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { Dialog } from './dialog.js';
+import { contentsText, countContents } from './namespace-contents.js';
+import { PropagationChoice } from './propagation-choice.js';
 import { api } from './session.js';
 import type { ApiObject } from './yaml-text.js';
-
-/** What happens to the dependents of an object that is deleted. */
-export const propagations = [
-  ['Background', 'then what depends on it (Background)'],
-  ['Foreground', 'after what depends on it (Foreground)'],
-  ['Orphan', 'and leave what depends on it (Orphan)'],
-] as const;
 
 /** Asks for confirmation, then deletes exactly this object, not another one that got its name meanwhile. */
 export function DeleteDialog({ path, object, close }: { path: string; object: ApiObject; close: () => void }) {
   const way = useSignal<string>('Background');
   const problem = useSignal('');
   const { name, namespace, uid } = object.metadata;
+  const isNamespace = object.apiVersion === 'v1' && object.kind === 'Namespace';
   const run = async () => {
     problem.value = '';
     const body = JSON.stringify({
@@ -35,23 +32,10 @@ export function DeleteDialog({ path, object, close }: { path: string; object: Ap
       <p>
         <strong class="name">{name}</strong>
         {namespace === undefined ? '' : ` in the namespace ${namespace}`} will be deleted
-        {object.metadata.deletionTimestamp === undefined ? '.' : ' already; finalizers keep it.'}
+        {object.metadata.deletionTimestamp === undefined ? (isNamespace ? '' : '.') : ' already; finalizers keep it.'}
+        {isNamespace && object.metadata.deletionTimestamp === undefined && <Contents namespace={name ?? ''} />}
       </p>
-      <label>
-        Delete it{' '}
-        <select
-          value={way.value}
-          onChange={(event) => {
-            way.value = event.currentTarget.value;
-          }}
-        >
-          {propagations.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      {!isNamespace && <PropagationChoice what="it" way={way} />}
       <p role="alert" class="problem">
         {problem.value}
       </p>
@@ -64,5 +48,28 @@ export function DeleteDialog({ path, object, close }: { path: string; object: Ap
         </button>
       </p>
     </Dialog>
+  );
+}
+
+/** The end of the sentence that says what goes with a namespace. */
+function Contents({ namespace }: { readonly namespace: string }) {
+  const counted = useSignal('');
+  useEffect(() => {
+    const stop = new AbortController();
+    countContents(api, namespace, stop.signal).then(
+      (counts) => {
+        counted.value = contentsText(counts);
+      },
+      () => {
+        // What can't be counted is deleted all the same; the sentence says so.
+      },
+    );
+    return () => stop.abort();
+  }, [namespace]);
+  return (
+    <>
+      , and <strong>everything in it</strong>
+      {counted.value === '' ? '.' : `: ${counted.value}.`}
+    </>
   );
 }

@@ -3,7 +3,8 @@ import { showHelp } from './help.js';
 import { Icon } from './icons.js';
 import { Logo } from './logo.js';
 import { adjust, chosenNamespace, go, route } from './navigation.js';
-import { type LoggedIn, logout, namespaces } from './session.js';
+import type { ResourceName } from './routes.js';
+import { kinds, type LoggedIn, logout, namespaces } from './session.js';
 import { navShown } from './side-nav.js';
 import { toggleTheme } from './theme.js';
 import { isOpen } from './time-machine.js';
@@ -77,9 +78,11 @@ function NamespaceChoice() {
   const shown = route.value;
   const isOfNamespace =
     shown.page === 'map' || shown.page === 'changes' || shown.page === 'restore' || shown.page === 'helm';
-  const namespace = shown.page === 'list' || isOfNamespace ? shown.namespace : chosenNamespace.value;
+  const isWide = shown.page === 'list' && isClusterWide(shown);
+  const namespace = (shown.page === 'list' && !isWide) || isOfNamespace ? shown.namespace : chosenNamespace.value;
   const choose = (name: string) => {
     chosenNamespace.value = name;
+    if (isWide) return;
     if (shown.page === 'list') {
       const { open: _, ...list } = shown;
       go({ ...list, namespace: name });
@@ -120,4 +123,12 @@ function NamespaceChoice() {
       </datalist>
     </label>
   );
+}
+
+/** Whether the objects of a kind are in no namespace. */
+function isClusterWide({ group, version, resource }: ResourceName): boolean {
+  const kind = kinds.value?.all.find(
+    (each) => each.group === group && each.version === version && each.resource === resource,
+  );
+  return kind?.namespaced === false;
 }

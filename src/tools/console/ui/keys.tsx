@@ -58,7 +58,7 @@ export const keyHelp: readonly (readonly [keys: string, what: string])[] = [
   ['n', 'choose the namespace'],
   [':', 'go to a kind'],
   ['F', 'find objects of all kinds'],
-  ['i, y, e, o, h, w', 'of an object: summary, YAML, events, owners, timeline, who may'],
+  ['i, y, e, o, h, w', 'of an object: summary, YAML, events, relations, timeline, access'],
   ['L, x', 'of a pod or workload: logs; of a pod: terminal'],
   ['E', 'edit the object'],
   ['D', 'delete the object'],

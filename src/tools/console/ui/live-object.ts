@@ -10,6 +10,8 @@ export class LiveObject {
   message = '';
   /** Whether the object existed and no longer does. */
   isDeleted = false;
+  /** The version at which it was deleted; empty while it is there. */
+  deletedVersion = '';
 
   /** @param collection path of the collection that it is in */
   constructor(
@@ -51,6 +53,7 @@ export class LiveObject {
         if (type === 'ADDED' || type === 'MODIFIED') this.take(object as ApiObject);
         else if (type === 'DELETED') {
           this.isDeleted = true;
+          this.deletedVersion = metadata.resourceVersion ?? '';
           this.changed();
         }
         return metadata.resourceVersion;
@@ -67,6 +70,7 @@ export class LiveObject {
   private take(object: ApiObject): void {
     this.object = object;
     this.isDeleted = false;
+    this.deletedVersion = '';
     this.changed();
   }
 }

@@ -6,6 +6,8 @@ export interface Metadata {
   readonly resourceVersion?: string;
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
+  /** In seconds. */
+  readonly deletionGracePeriodSeconds?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly OwnerReference[];
 }

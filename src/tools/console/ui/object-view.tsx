@@ -13,7 +13,9 @@ import { nounOfKind, titleOfKind } from './kind-title.js';
 import { pathOf } from './kinds.js';
 import { LiveObject } from './live-object.js';
 import { LogsTab } from './logs-tab.js';
+import { LookBefore } from './look-before.js';
 import { moment } from './moment.js';
+import { isOfNamespaces } from './namespace-of-route.js';
 import { keyOfKind } from './nav-groups.js';
 import { EditView } from './object-edit.js';
 import { OwnersTab } from './owners-tab.js';
@@ -103,9 +105,12 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
       )}
       <Tabs titles={shown} chosen={route.tab} show={show} />
       <p role="status" class="problem">
-        {live.isDeleted ? 'The object was deleted. This is what it was.' : ''}
+        {live.isDeleted && !isPast ? 'The object was deleted. This is what it was.' : ''}
         {live.state === 'failed' || live.state === 'waiting' ? live.message : ''}
       </p>
+      {live.isDeleted && !isPast && object !== undefined && (
+        <LookBefore object={object} deletedVersion={live.deletedVersion} />
+      )}
       <div role="tabpanel" aria-label={route.tab} class="tabpanel">
         <Boundary what="view" at={`${route.tab} ${object?.metadata.resourceVersion}`}>
           <Content
@@ -157,11 +162,14 @@ function useObjectKeys(
 
 /** What can be done with an object as it was. */
 function PastActions({ route }: { readonly route: ObjectRoute }) {
-  const of = `${keyOfKind(route)}/${route.name}`;
+  const isNamespace = isOfNamespaces(route);
+  const restore = isNamespace
+    ? { namespace: route.name, of: '' }
+    : { namespace: route.namespace, of: `${keyOfKind(route)}/${route.name}` };
   return (
     <div class="actions-bar" role="toolbar" aria-label="Actions">
-      <a class="button" href={formatRoute({ page: 'restore', namespace: route.namespace, of })}>
-        Restore it as it was…
+      <a class="button" href={formatRoute({ page: 'restore', ...restore })}>
+        {isNamespace ? 'Restore it with what was in it…' : 'Restore it as it was…'}
       </a>
     </div>
   );
@@ -187,6 +195,7 @@ function Content({ route, path, object, isDeleted, isEditing, failed, done }: Co
     const list = formatRoute(listRoute(route, route.namespace));
     return (
       <Blank title="It can't be shown">
+        <a href={formatRoute({ page: 'object', ...route, tab: 'timeline' })}>What is known of its past</a>
         <a href={list}>Go to the list</a>
       </Blank>
     );

@@ -5,9 +5,11 @@ import { comparedKinds, compareMoments } from './compare-moments.js';
 import { fieldChanges } from './field-changes.js';
 import type { Kind } from './kinds.js';
 import { timeIn, withTime } from './moment.js';
+import { namespaceOfRoute } from './namespace-of-route.js';
 import { objectChanges, shownChanges } from './object-changes.js';
 import { pastRequest } from './past-request.js';
 import { formatRoute, parseRoute } from './routes.js';
+import { timeBefore } from './time-before.js';
 import { TimedApi } from './timed-api.js';
 import { writesIn } from './writes-in.js';
 import type { ApiObject } from './yaml-text.js';
@@ -98,6 +100,49 @@ describe('addresses of moments', () => {
       { page: 'restore', namespace: 'a', of: 'deployments.apps/web' },
     ] as const) {
       assert.deepEqual(parseRoute(withTime(formatRoute(route), time)), route);
+    }
+  });
+});
+
+describe('the moment before an object was deleted', () => {
+  /** A server whose version 10 was the newest from second 100 on, and 20 from second 110 on; nothing is kept before. */
+  const api = {
+    json: async <T>(path: string): Promise<T> => {
+      const at = Date.parse(decodeURIComponent(path.split('at=')[1] ?? '')) / 1000;
+      if (at < 100) throw new Error('too old');
+      return { resourceVersion: at < 110 ? '10' : '20' } as T;
+    },
+  };
+  const before = (metadata: Partial<ApiObject['metadata']>, seen: number) =>
+    timeBefore(api, { name: 'a', ...metadata }, '20', seen * 1000).then((time) => time / 1000);
+  const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+  it('is that before its deletion was asked for', async () => {
+    assert.equal(await before({ deletionTimestamp: iso(109) }, 500), 108.999);
+    const grace = { deletionTimestamp: iso(139), deletionGracePeriodSeconds: 30 };
+    assert.equal(await before(grace, 500), 108.999);
+  });
+
+  it('is looked for before the browser saw it, whose clock may be wrong', async () => {
+    assert.equal(await before({}, 110), 109);
+    assert.equal(await before({}, 114), 106);
+    assert.equal(await before({}, 105), 105);
+    await assert.rejects(before({}, 90), /too old/);
+  });
+});
+
+describe('the namespace of a page', () => {
+  it('is that of the object which it shows, or the chosen one', () => {
+    for (const [fragment, namespace] of [
+      ['#/list/core/v1/namespaces?open=%2Fshop', 'shop'],
+      ['#/object/core/v1/namespaces/-/shop', 'shop'],
+      ['#/list/apps/v1/deployments?open=shop%2Fweb', 'shop'],
+      ['#/object/apps/v1/deployments/shop/web', 'shop'],
+      ['#/object/core/v1/nodes/-/a', 'chosen'],
+      ['#/list/core/v1/namespaces', 'chosen'],
+      ['#/sql', 'chosen'],
+    ] as const) {
+      assert.equal(namespaceOfRoute(parseRoute(fragment), 'chosen'), namespace, fragment);
     }
   });
 });

@@ -9,6 +9,7 @@ import { fieldChanges } from './field-changes.js';
 import { nounOfKind } from './kind-title.js';
 import { type Moment, moment } from './moment.js';
 import { chosenNamespace } from './navigation.js';
+import { PastNamespaces } from './past-namespaces.js';
 import { restorableKinds } from './restore-client.js';
 import { formatRoute, type RestoreRoute } from './routes.js';
 import { kinds } from './session.js';
@@ -34,10 +35,12 @@ export function RestorePage({ namespace, of }: RestoreRoute) {
           <h1>{of === '' ? namespace || '…' : of}</h1>
         </div>
       </header>
-      {shown === undefined || (of === '' && namespace === '') ? (
-        <Blank icon="time" title={shown === undefined ? 'To which moment?' : 'Which namespace?'}>
-          <p>Move the slider above to the moment that you want back, and choose a namespace at the top (n).</p>
+      {shown === undefined ? (
+        <Blank icon="time" title="To which moment?">
+          <p>Move the slider above to the moment that you want back.</p>
         </Blank>
+      ) : of === '' && namespace === '' ? (
+        <PastNamespaces key={shown.version} version={shown.version} />
       ) : (
         <Plan key={`${shown.version} ${namespace} ${of}`} at={shown} namespace={namespace} of={of} />
       )}
@@ -100,9 +103,10 @@ function Plan({ at, namespace, of }: PlanProps) {
 }
 
 /** The button of the dry run, or after it that of the restore. */
-function NextStep({ run: { chosen, isChecked, isBusy, failed, start } }: { readonly run: RestoreRun }) {
+function NextStep({ run }: { readonly run: RestoreRun }) {
+  const { chosen, isChecked, isBusy, start } = run;
   const what = chosen.length === 1 ? 'it' : `these ${chosen.length}`;
-  const answer = failed > 0 ? `The server would refuse ${failed}.` : 'The server would accept everything.';
+  const answer = dryRunText(run);
   return (
     <>
       <button
@@ -116,6 +120,14 @@ function NextStep({ run: { chosen, isChecked, isBusy, failed, start } }: { reado
       <span class="quiet">{isChecked ? answer : 'Nothing is deleted: what was made since stays.'}</span>
     </>
   );
+}
+
+/** What a dry run found out. */
+function dryRunText({ chosen, failed, tried }: RestoreRun): string {
+  if (failed > 0) return `The server would refuse ${failed}.`;
+  const later = chosen.filter((step) => tried?.of.get(step)?.outcome === 'unchecked').length;
+  if (later === 0) return 'The server would accept everything.';
+  return `The server would accept ${chosen.length - later}. The other ${later} can be checked only when their namespace is back.`;
 }
 
 function Verdict({ at, steps }: { readonly at: Moment; readonly steps: readonly RestoreStep[] }) {

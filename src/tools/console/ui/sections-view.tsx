@@ -25,7 +25,7 @@ export function Sections({ sections }: { readonly sections: readonly Section[] }
         </dl>
       ) : (
         <Wide>
-          <table class="plain">
+          <table class={section.title === 'Conditions' ? 'plain conditions' : 'plain'}>
             <TableHead titles={section.titles} />
             <tbody>
               {section.rows.slice(0, mostRows).map((cells, row) => (

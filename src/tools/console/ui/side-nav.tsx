@@ -83,7 +83,7 @@ function KindSearch({ text, set, first }: KindSearchProps) {
         id="find-kind"
         type="search"
         aria-label="Find a kind"
-        placeholder="Find a kind  :"
+        placeholder="Find a kind (:)"
         autocomplete="off"
         value={text}
         onInput={(event) => set(event.currentTarget.value)}

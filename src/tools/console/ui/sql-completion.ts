@@ -27,7 +27,10 @@ const keywords = [
   ...['is null', 'is not null', 'count(*)', 'desc', 'distinct', 'having', 'between', 'ilike', 'interval', 'with'],
 ];
 
-/** Completes the word before a place: tables behind `cluster.`, columns of the tables of the question elsewhere. */
+/**
+ * Completes the word before a place: tables behind `from`, `join` and `cluster.`, columns of the tables of the question
+ * elsewhere.
+ */
 export function completions(text: string, place: number, tables: SqlTables): Completions {
   const before = text.slice(0, place);
   const [word = ''] = /[\w.]*$/.exec(before) ?? [];
@@ -35,7 +38,9 @@ export function completions(text: string, place: number, tables: SqlTables): Com
   const begun = word.slice(dot + 1).toLowerCase();
   const from = place - begun.length;
   if (isInText(before) || (dot < 0 && begun === '')) return { from: place, words: [] };
-  const known = dot < 0 ? [...columnsIn(text, tables), ...keywords] : behindDot(word.slice(0, dot), text, tables);
+  const wantsTable = /\b(?:from|join)\s+\w*$/i.test(before);
+  const plain = wantsTable ? [...tables.keys(), ...keywords] : [...columnsIn(text, tables), ...keywords];
+  const known = dot < 0 ? plain : behindDot(word.slice(0, dot), text, tables);
   const all = [...new Set(dot < 0 ? ['cluster.', ...known] : known)];
   const words = all.filter((each) => each.toLowerCase().startsWith(begun) && each.toLowerCase() !== begun);
   return { from, words: words.slice(0, mostWords) };
@@ -47,14 +52,17 @@ function behindDot(qualifier: string, text: string, tables: SqlTables): readonly
   return tables.get(table) ?? [];
 }
 
+/** A table of a question, with or without its schema. */
+const namedTable = String.raw`\b(?:(?:from|join)\s+(?:cluster\.)?|cluster\.)(\w+)`;
+
 function columnsIn(text: string, tables: SqlTables): readonly string[] {
-  const used = new Set([...text.matchAll(/\bcluster\.(\w+)/g)].map(([, name = '']) => name));
+  const used = new Set([...text.matchAll(new RegExp(namedTable, 'gi'))].map(([, name = '']) => name));
   return [...used].flatMap((name) => tables.get(name) ?? []);
 }
 
-/** `from cluster.pods p` and `cluster.pods as p` give pods the name p. */
+/** `from pods p` and `cluster.pods as p` give pods the name p. */
 function aliasesIn(text: string): ReadonlyMap<string, string> {
-  const found = text.matchAll(/\bcluster\.(\w+)\s+(?:as\s+)?(\w+)/g);
+  const found = text.matchAll(new RegExp(`${namedTable}\\s+(?:as\\s+)?(\\w+)`, 'gi'));
   return new Map([...found].map(([, table = '', alias = '']) => [alias, table]));
 }
 

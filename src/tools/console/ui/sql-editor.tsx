@@ -77,7 +77,9 @@ export function SqlEditor({ text, set, run }: SqlEditorProps) {
             {word}
           </button>
         ))}
-        {words.length > 0 && <span class="quiet">Tab takes the first</span>}
+        <span class="quiet">
+          {words.length > 0 ? 'Tab takes the first' : 'Tables and columns are offered while you type'}
+        </span>
       </p>
     </>
   );

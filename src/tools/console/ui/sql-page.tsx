@@ -13,12 +13,12 @@ import { Wide } from './wide.js';
 const examples: readonly (readonly [string, string])[] = [
   [
     'Pods that do not run',
-    `select namespace, name, phase, node, now() - created_at as age\nfrom cluster.pods\nwhere phase <> 'Running'\norder by created_at`,
+    `select namespace, name, phase, node, now() - created_at as age\nfrom pods\nwhere phase <> 'Running'\norder by created_at`,
   ],
-  ['Images in use', 'select image, count(*)\nfrom cluster.pods, unnest(images) image\ngroup by 1 order by 2 desc'],
+  ['Images in use', 'select image, count(*)\nfrom pods, unnest(images) image\ngroup by 1 order by 2 desc'],
   [
     'Changes of the last hour',
-    `select resource, namespace, name, verb, manager, diff\nfrom cluster.changes_between('1h ago', 'now')`,
+    `select resource, namespace, name, verb, manager, diff\nfrom changes_between('1h ago', 'now')`,
   ],
 ];
 const question = { text: examples[0]?.[1] ?? '' };
@@ -31,6 +31,7 @@ export function SqlPage() {
   const isBusy = useSignal(false);
   /** The query that is under way. */
   const asked = useRef<AbortController | undefined>(undefined);
+  const askedText = useRef('');
   useEffect(() => () => asked.current?.abort(), []);
   if (session.value?.sql !== true) {
     return (
@@ -44,18 +45,27 @@ export function SqlPage() {
     text.value = value;
   };
   const run = async (isPlan = false) => {
-    if (isBusy.value) return;
+    const sql = text.value;
+    // A second click asks the same; another question takes the place of the one that is under way.
+    if (isBusy.value && askedText.current === sql && !isPlan) return;
+    asked.current?.abort();
+    const stop = new AbortController();
+    asked.current = stop;
+    askedText.current = sql;
     isBusy.value = true;
     problem.value = '';
     answer.value = undefined;
-    const stop = new AbortController();
-    asked.current = stop;
     try {
-      answer.value = await ask('/console/sql', { sql: text.value, ...(isPlan && { plan: true }) }, stop.signal);
+      const found = await ask('/console/sql', { sql, ...(isPlan && { plan: true }) }, stop.signal);
+      if (asked.current === stop) answer.value = found;
     } catch (error) {
-      problem.value = stop.signal.aborted ? '' : (error as Error).message;
+      if (asked.current === stop) problem.value = stop.signal.aborted ? '' : (error as Error).message;
     }
-    isBusy.value = false;
+    if (asked.current === stop) isBusy.value = false;
+  };
+  const askThis = (sql: string) => {
+    set(sql);
+    void run();
   };
   return (
     <section class="page">
@@ -71,11 +81,11 @@ export function SqlPage() {
         <Actions
           isBusy={isBusy.value}
           stop={() => asked.current?.abort()}
-          choose={set}
+          choose={askThis}
           explain={() => void run(true)}
         />
       </form>
-      <Questions text={text.value} choose={set} />
+      <Questions text={text.value} choose={askThis} />
       <p role="alert" class="problem">
         {problem.value}
       </p>
@@ -90,7 +100,7 @@ interface ActionsProps {
   readonly stop: () => void;
   /** Runs the question and shows how. */
   readonly explain: () => void;
-  /** Takes the text of an example. */
+  /** Asks an example. */
   readonly choose: (sql: string) => void;
 }
 

@@ -351,7 +351,7 @@ function sortState(sorting: Sorting | undefined, column: number): 'ascending' | 
 }
 
 function columnWidth({ name, index }: ShownColumn, rows: readonly Row[]): number {
-  const texts = name === 'Age' ? ['0h00m'] : rows.map(({ cells }) => cells[index] ?? '');
+  const texts = name === 'Age' ? ['00m00s0'] : rows.map(({ cells }) => cells[index] ?? '');
   // Room for the mark of a status.
   return textWidth(texts, name.length + 2) + (name === 'Status' || name === 'Ready' ? 18 : 0);
 }

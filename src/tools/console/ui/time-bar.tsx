@@ -3,7 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { realNow } from './clock.js';
 import { Icon } from './icons.js';
 import { moment, sought } from './moment.js';
-import { chosenNamespace } from './navigation.js';
+import { namespaceOfRoute } from './namespace-of-route.js';
+import { chosenNamespace, route } from './navigation.js';
 import { formatRoute } from './routes.js';
 import { isOpen, leavePast, past, pastProblem, readPast, visit } from './time-machine.js';
 import { clockText, localInputText } from './time-text.js';
@@ -190,11 +191,12 @@ function Choices() {
           <a class="button" href={formatRoute({ page: 'changes', namespace, to: '' })}>
             What changed since
           </a>
-          {namespace !== '' && (
-            <a class="button" href={formatRoute({ page: 'restore', namespace, of: '' })}>
-              Restore…
-            </a>
-          )}
+          <a
+            class="button"
+            href={formatRoute({ page: 'restore', namespace: namespaceOfRoute(route.value, namespace), of: '' })}
+          >
+            Restore…
+          </a>
           <button type="button" class="main" onClick={leavePast}>
             Back to now
           </button>
