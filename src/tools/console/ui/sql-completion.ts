@@ -62,7 +62,7 @@ function columnsIn(text: string, tables: SqlTables): readonly string[] {
 
 /** `from pods p` and `cluster.pods as p` give pods the name p. */
 function aliasesIn(text: string): ReadonlyMap<string, string> {
-  const found = text.matchAll(new RegExp(`${namedTable}\\s+(?:as\\s+)?(\\w+)`, 'gi'));
+  const found = text.matchAll(new RegExp(`${namedTable}(?=\\s+(?:as\\s+)?(\\w+))`, 'gi'));
   return new Map([...found].map(([, table = '', alias = '']) => [alias, table]));
 }
 
