@@ -23,7 +23,7 @@ export function LookBefore({ object, deletedVersion }: LookBeforeProps) {
     }
   };
   return (
-    <p class="actions">
+    <p class="actions before">
       <button type="button" class="main" onClick={() => void look()}>
         See it before that, to restore it…
       </button>

@@ -32,7 +32,7 @@ export function RestorePage({ namespace, of }: RestoreRoute) {
       <header class="heading">
         <div>
           <p class="crumbs">Restore</p>
-          <h1>{of === '' ? namespace || '…' : of}</h1>
+          <h1>{of === '' ? namespace || 'A namespace' : of}</h1>
         </div>
       </header>
       {shown === undefined ? (
