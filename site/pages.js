@@ -2,7 +2,17 @@
 export const menu = [
   {
     text: 'Start',
-    pages: ['getting-started', 'first-ten-minutes', 'install', 'concepts', 'how-to', 'comparison', 'support', 'upgrades', 'package'],
+    pages: [
+      'getting-started',
+      'first-ten-minutes',
+      'install',
+      'concepts',
+      'how-to',
+      'comparison',
+      'support',
+      'upgrades',
+      'package',
+    ],
   },
   {
     text: 'Run it',
