@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import { answerOfThread } from '../../base/machinery/answer-of-thread.js';
+import { ThreadError } from '../../base/machinery/thread-error.js';
 import { FairSeats } from './fair-seats.js';
 import { readLogin, type UserCredentials } from './login.js';
 import type { LoginAnswer } from './login.worker.js';
@@ -6,9 +7,8 @@ import { LoginError } from './login-error.js';
 
 /** Shorter texts take some milliseconds at most, less than the start of a thread. */
 const mostHere = 2048;
-const longestMs = 10_000;
+const limits = { milliseconds: 10_000, megabytes: 128 };
 const seatLimits = { seats: 2, seatsOfUser: 1, waitingOfUser: 64, waitMs: 15_000 } as const;
-const resourceLimits = { maxOldGenerationSizeMb: 128, stackSizeMb: 4 };
 
 /**
  * Reads what users paste to log in. Nobody is logged in yet, and some texts of 64 KiB take a reader of YAML half a second: so
@@ -35,21 +35,11 @@ export class LoginReader {
 }
 
 async function readInThread(text: string): Promise<UserCredentials> {
-  const worker = new Worker(new URL('./login.worker.js', import.meta.url), { resourceLimits });
-  let late: NodeJS.Timeout | undefined;
-  try {
-    const answer = await new Promise<LoginAnswer>((resolve, reject) => {
-      const fail = () => reject(new LoginError('the text takes too much time or memory to read'));
-      worker.once('message', resolve);
-      worker.once('error', fail);
-      worker.once('exit', fail);
-      late = setTimeout(fail, longestMs);
-      worker.postMessage(text);
-    });
-    if ('fault' in answer) throw new LoginError(answer.fault);
-    return answer.credentials;
-  } finally {
-    clearTimeout(late);
-    await worker.terminate();
-  }
+  const program = new URL('./login.worker.js', import.meta.url);
+  const answer = await answerOfThread<LoginAnswer>(program, text, limits).catch((error: Error) => {
+    if (error instanceof ThreadError) throw new LoginError('the text takes too much time or memory to read');
+    throw error;
+  });
+  if ('fault' in answer) throw new LoginError(answer.fault);
+  return answer.credentials;
 }
