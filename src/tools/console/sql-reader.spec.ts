@@ -98,12 +98,12 @@ describe('questions in SQL', () => {
   });
 
   it('need not name the schema of the views', async () => {
-    await owner.query('create schema cluster; create view cluster.pods as select 7 as seventh');
-    await owner.query('grant usage on schema cluster to asker; grant select on cluster.pods to asker');
+    await owner.query('create view cluster.seventh as select 7 as number');
+    await owner.query('grant usage on schema cluster to asker; grant select on cluster.seventh to asker');
     try {
-      assert.deepEqual((await reader.ask('alice', 'select * from pods')).rows, [['7']]);
+      assert.deepEqual((await reader.ask('alice', 'select * from seventh')).rows, [['7']]);
     } finally {
-      await owner.query('drop schema cluster cascade');
+      await owner.query('drop view cluster.seventh; revoke usage on schema cluster from asker');
     }
   });
 

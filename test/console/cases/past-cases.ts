@@ -73,7 +73,8 @@ export function pastCases(own: () => ConsoleInBrowser): void {
       );
       await tab.page.click('dialog >> text=Cancel');
       await tab.show('#/list/core/v1/configmaps?ns=emptied&open=emptied%2Ffirst');
-      await tab.shows('first', '.panel h1');
+      // The heading is there before the object.
+      await tab.shows('Created', '.panel');
       for (const name of ['first', 'second']) await write('DELETE', `${inside}/${name}`);
       await tab.shows('The object was deleted', '.panel');
       await tab.page.click('text=See it before that');
