@@ -38,6 +38,16 @@ const smallBytes = 64;
 
 const ignore = () => undefined;
 
+/**
+ * Makes Node's server listen to the socket, as it does once anybody else has listened. Otherwise its parser reads from below
+ * the socket, where a pause does not stop what one TLS read has brought: a server that is still sending an answer pauses at the
+ * head of the next request, fails at the rest of a body longer than a TLS record, and closes the connection without an answer.
+ */
+function readByListeners(socket: Socket): void {
+  socket.on('data', ignore);
+  socket.off('data', ignore);
+}
+
 interface Connection {
   readonly paced: PacedSocket;
   /** Fields that came in one turn. */
@@ -83,7 +93,8 @@ export class PacedReads {
       const paced = this.pace.keep(socket, socket.remoteAddress ?? '');
       const connection: Connection = { paced, fields: 0, fieldsTurn: 0, unanswered: 0 };
       this.connections.set(socket, connection);
-      if (session !== undefined) this.watchSession(connection, session);
+      if (session === undefined) readByListeners(socket);
+      else this.watchSession(connection, session);
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       if (request.httpVersionMajor !== 1) return;

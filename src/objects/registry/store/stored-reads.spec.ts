@@ -77,6 +77,8 @@ const parsers: Readonly<Record<string, string>> = {
   'nodes/agent/cpus/cpu-state-file.ts': 'files',
   'nodes/agent/shutdown/shutdown-record.ts': 'files',
   'nodes/agent/devices/device-store.ts': 'files',
+  'server/aggregation/read-remote-list.ts': 'answers of extension servers',
+  'objects/custom-resources/conversion/webhook-converter.ts': 'answers of webhooks',
   'nodes/proxy/nftables/kernel-table.ts': 'answers of nft',
   'nodes/proxy/routes/kernel-routes.ts': 'answers of ip',
   'nodes/connection/bodies.ts': 'answers of a server, as its client',
