@@ -26,6 +26,8 @@ export interface RestoreDependencies {
 export async function* restore(dependencies: RestoreDependencies): AsyncGenerator<StepResult> {
   /** Namespaces that a dry run only pretends to make. */
   const pretended = new Set<string>();
+  /** The uids of what was restored already. */
+  const restored = new Set<string | undefined>();
   for (const step of dependencies.plan.steps) {
     if (step.action === 'unchanged' || step.action === 'leave') {
       yield { step, outcome: 'none' };
@@ -46,12 +48,27 @@ export async function* restore(dependencies: RestoreDependencies): AsyncGenerato
       ) {
         pretended.add(name);
       }
+      restored.add(step.present?.metadata.uid);
       yield { step, outcome: 'done', ...(why === undefined ? {} : { why }) };
     } catch (error) {
       if (!(error instanceof ApiFault)) throw error;
+      if (error.reason === 'Conflict' && isControlled(step, restored)) {
+        yield { step, outcome: 'done', why: 'a loop had changed it already, for its owner as it was' };
+        continue;
+      }
       yield { step, outcome: 'failed', why: error.message };
     }
   }
+}
+
+/**
+ * Whether the controller of the object was restored before: its loop then brings the object to what the controller wants, as
+ * it does with the replica sets of a deployment.
+ */
+function isControlled({ present }: RestoreStep, restored: ReadonlySet<string | undefined>): boolean {
+  return (
+    present?.metadata.ownerReferences?.some(({ controller, uid }) => controller === true && restored.has(uid)) ?? false
+  );
 }
 
 async function write(dependencies: RestoreDependencies, step: RestoreStep): Promise<string | undefined> {
