@@ -53,7 +53,7 @@ export async function* restore(dependencies: RestoreDependencies): AsyncGenerato
     } catch (error) {
       if (!(error instanceof ApiFault)) throw error;
       if (error.reason === 'Conflict' && isControlled(step, restored)) {
-        yield { step, outcome: 'done', why: 'a loop had changed it already, for its owner as it was' };
+        yield { step, outcome: 'done', why: 'the loop of its restored owner had changed it already' };
         continue;
       }
       yield { step, outcome: 'failed', why: error.message };
