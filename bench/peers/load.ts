@@ -29,6 +29,8 @@ export interface LoadOptions {
   readonly http2: boolean;
   /** Namespace; one for warming up and another to measure. */
   readonly namespace: string;
+  /** Connections of works that have many (default 16). */
+  readonly clients?: number;
 }
 
 /** Kinds of work in the order in which they run: name for tables, scenario of the generator or what the bench asks. */
@@ -84,6 +86,7 @@ async function generated(peer: Peer, scenario: string, options: LoadOptions): Pr
     `-ns=${options.namespace}`,
     `-only=${scenario}`,
     ...(options.http2 ? ['-h2'] : []),
+    ...(options.clients === undefined ? [] : [`-c=${options.clients}`]),
   ];
   const child = spawn(options.program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve, reject) => {
