@@ -1,4 +1,11 @@
-import { afterSpace, arrayItems, objectMembers, type TextRange } from '../../base/machinery/json/scan-in-steps.js';
+import {
+  afterSpace,
+  arrayItems,
+  isArrayAt,
+  isObjectAt,
+  objectMembers,
+  type TextRange,
+} from '../../base/machinery/json/scan-in-steps.js';
 import { inTurns, type Steps } from '../../base/machinery/turns.js';
 
 /** The parts of a list response that the deletion of a namespace needs. */
@@ -28,7 +35,7 @@ export function readRemoteList(text: string, most: number): Promise<Listed> {
 
 function* listed(text: string, most: number): Steps<Listed> {
   const start = afterSpace(text, 0);
-  if (text.charCodeAt(start) !== openBrace) {
+  if (!isObjectAt(text, start)) {
     // Anything else is no list, if it is JSON at all.
     if (text.length <= longest) JSON.parse(text);
     return nothing;
@@ -36,7 +43,7 @@ function* listed(text: string, most: number): Steps<Listed> {
   const { items, metadata } = yield* membersOf(text, { start, end: text.length }, ['items', 'metadata']);
   const first: TextRange[] = [];
   let count = 0;
-  if (items !== undefined && text.charCodeAt(items.start) === openBracket) {
+  if (items !== undefined && isArrayAt(text, items.start)) {
     yield* arrayItems(text, items.start, (item) => {
       if (count++ < most) first.push(item);
     });
@@ -63,7 +70,7 @@ function* membersOf<N extends string>(
   names: readonly N[],
 ): Steps<{ readonly [Name in N]?: TextRange }> {
   const found: { [Name in N]?: TextRange } = {};
-  if (range === undefined || text.charCodeAt(range.start) !== openBrace) return found;
+  if (range === undefined || !isObjectAt(text, range.start)) return found;
   yield* objectMembers(text, range.start, (name, value) => {
     const wanted = names.find((one) => one === name);
     if (wanted !== undefined) found[wanted] = value;
@@ -79,6 +86,3 @@ function valueAt(text: string, range: TextRange | undefined): unknown {
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
-
-const openBracket = 0x5b;
-const openBrace = 0x7b;

@@ -52,6 +52,16 @@ export function* arrayItems(text: string, start: number, visit: (value: TextRang
   });
 }
 
+/** Whether an object begins there. */
+export function isObjectAt(text: string, at: number): boolean {
+  return text.charCodeAt(at) === openBrace;
+}
+
+/** Whether an array begins there. */
+export function isArrayAt(text: string, at: number): boolean {
+  return text.charCodeAt(at) === openBracket;
+}
+
 /** The index after white space. */
 export function afterSpace(text: string, start: number): number {
   let at = start;

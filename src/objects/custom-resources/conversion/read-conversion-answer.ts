@@ -1,4 +1,11 @@
-import { afterSpace, arrayItems, objectMembers, type TextRange } from '../../../base/machinery/json/scan-in-steps.js';
+import {
+  afterSpace,
+  arrayItems,
+  isArrayAt,
+  isObjectAt,
+  objectMembers,
+  type TextRange,
+} from '../../../base/machinery/json/scan-in-steps.js';
 import { inTurns, type Steps } from '../../../base/machinery/turns.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import type { ConversionReviewVersion } from './conversion-review.js';
@@ -61,7 +68,7 @@ async function scanned(text: string, most: number): Promise<Answer> {
   try {
     return await inTurns(scan(text, start, most));
   } catch (error) {
-    const isObject = text.charCodeAt(start) === openBrace || !isJson(text);
+    const isObject = isObjectAt(text, start) || !isJson(text);
     throw new WebhookFault(isObject ? 'the answer is not JSON' : 'the answer is not a JSON object', 0, error);
   }
 }
@@ -75,7 +82,7 @@ function* scan(text: string, start: number, most: number): Steps<Answer> {
   const converted = response?.get('convertedObjects');
   const objects: TextRange[] = [];
   let count = 0;
-  if (converted !== undefined && text.charCodeAt(converted.start) === openBracket) {
+  if (converted !== undefined && isArrayAt(text, converted.start)) {
     yield* arrayItems(text, converted.start, (value) => {
       if (count++ < most) objects.push(value);
     });
@@ -106,7 +113,7 @@ function* membersOf(
   range: TextRange | undefined,
   fields: ReadonlySet<string>,
 ): Steps<ReadonlyMap<string, TextRange> | undefined> {
-  if (range === undefined || text.charCodeAt(range.start) !== openBrace) return undefined;
+  if (range === undefined || !isObjectAt(text, range.start)) return undefined;
   const found = new Map<string, TextRange>();
   yield* objectMembers(text, range.start, (name, value) => keep(found, fields, name, value));
   return found;
@@ -115,8 +122,7 @@ function* membersOf(
 /** A scalar of the text; lists and objects stay unread. */
 function scalarAt(text: string, range: TextRange | undefined): unknown {
   if (range === undefined) return undefined;
-  const code = text.charCodeAt(range.start);
-  if (code === openBracket || code === openBrace) return {};
+  if (isArrayAt(text, range.start) || isObjectAt(text, range.start)) return {};
   return JSON.parse(text.slice(range.start, range.end)) as unknown;
 }
 
@@ -133,8 +139,6 @@ function isJson(text: string): boolean {
   }
 }
 
-const openBracket = 0x5b;
-const openBrace = 0x7b;
 const maxShown = 1_000;
 
 /** Text from a webhook, shortened for a message. */

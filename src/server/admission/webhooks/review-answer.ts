@@ -1,6 +1,6 @@
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
-import { afterSpace, objectMembers, type TextRange } from '../../../base/machinery/json/scan-in-steps.js';
+import { afterSpace, isObjectAt, objectMembers, type TextRange } from '../../../base/machinery/json/scan-in-steps.js';
 import { isLarge } from '../../../base/machinery/large-work.js';
 import { DecodeError, decode, type Infer } from '../../../base/machinery/schema/index.js';
 import { inTurns, type Steps } from '../../../base/machinery/turns.js';
@@ -135,7 +135,7 @@ const responseFields = ['uid', 'allowed', 'status', 'patch', 'patchType', 'audit
 /** The fields of a large answer that count, in turns with other work: it is not parsed as a whole. */
 async function readLarge(text: string): Promise<unknown> {
   const start = afterSpace(text, 0);
-  if (text.charCodeAt(start) !== openBrace) return undefined;
+  if (!isObjectAt(text, start)) return undefined;
   try {
     return await inTurns(knownFields(text, start));
   } catch (error) {
@@ -149,7 +149,7 @@ function* knownFields(text: string, start: number): Steps<Readonly<Record<string
   const end = yield* objectMembers(text, start, keeper(review, reviewFields));
   if (afterSpace(text, end) < text.length) throw new SyntaxError('text follows the answer');
   const response = review.get('response');
-  const isObject = response !== undefined && text.charCodeAt(response.start) === openBrace;
+  const isObject = response !== undefined && isObjectAt(text, response.start);
   let left = mostBesidesPatch;
   const valueOfField = (name: string, range: TextRange): unknown => {
     const length = range.end - range.start;
@@ -180,7 +180,6 @@ function keeper(found: Map<string, TextRange>, names: readonly string[]): (name:
   };
 }
 
-const openBrace = 0x7b;
 const quote = 0x22;
 
 const maxShown = 200;
