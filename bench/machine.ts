@@ -56,7 +56,9 @@ function report(work: string, workers: number, perSecond: number, walls: readonl
   console.log('| --- | ---: | ---: |');
   for (const { name, isAlone, each, most } of walls) {
     if (each < 0.5) continue;
-    console.log(`| ${name}${isAlone ? ' (one)' : ''} | ${each.toFixed(1)} | ${Math.round(most).toLocaleString('en')} |`);
+    console.log(
+      `| ${name}${isAlone ? ' (one)' : ''} | ${each.toFixed(1)} | ${Math.round(most).toLocaleString('en')} |`,
+    );
   }
 }
 
