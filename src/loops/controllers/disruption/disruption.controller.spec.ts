@@ -115,6 +115,32 @@ describe('disruption budgets', () => {
     await guarded.counts(1, 1, 1, 0);
   });
 
+  it('follow the pods of very many budgets, and one that another budget selects from now on', async () => {
+    const guarded = await Guarded.make(scene, 'many', { minAvailable: 1 });
+    const namespace = 'many';
+    for (let i = 0; i < 40; i++) {
+      const own = { matchLabels: { app: i < 35 ? 'a' : 'b' } };
+      await scene.create(budgets, { metadata: { name: `g${i}`, namespace }, spec: { selector: own } } as object);
+    }
+    const healthy = (label: string, wanted: number, count: number) =>
+      scene.until<StoredBudget, true>(budgets, `${count} budgets of ${label} with ${wanted} pods`, (found) => {
+        const right = found.filter(
+          ({ metadata, spec, status }) =>
+            metadata.namespace === namespace &&
+            spec.selector?.matchLabels?.app === label &&
+            status.currentHealthy === wanted,
+        );
+        return right.length === count;
+      });
+    for (const name of ['a', 'b']) await guarded.pod(name);
+    await healthy('a', 2, 36);
+    await scene.update<StoredPod>('pods', namespace, 'a', ({ metadata }) => {
+      metadata.labels = { app: 'b' };
+    });
+    await healthy('a', 1, 36);
+    await healthy('b', 1, 5);
+  });
+
   it('follow their own changes', async () => {
     const guarded = await Guarded.make(scene, 'change', { minAvailable: 1 });
     for (const name of ['a', 'b', 'c']) await guarded.pod(name);

@@ -10,6 +10,7 @@ import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage } from '../frame/refusals.js';
 import { rememberedSelectors } from '../frame/selected-objects.js';
+import { type Labels, manyKeys, WideChanges } from '../frame/wide-changes.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
   budgetCountsOf,
@@ -44,6 +45,12 @@ export class DisruptionController extends ReconcileLoop {
   };
   /** A missing selector selects nothing, an empty one everything (specification 2.6). */
   private readonly selectorOf = rememberedSelectors(({ spec }: StoredBudget) => labelSelectorFromObject(spec.selector));
+  private readonly wide = new WideChanges(
+    (key) => this.enqueue(key),
+    (namespace, labels) => {
+      for (const key of this.budgetsOf(namespace, labels)) this.enqueue(key);
+    },
+  );
 
   protected override get component(): string {
     return 'controllermanager';
@@ -51,6 +58,7 @@ export class DisruptionController extends ReconcileLoop {
 
   protected sources(): readonly Source[] {
     const { deployments, replicaSets, statefulSets, replicationControllers } = this.controllers;
+    this.wide.clear();
     return [
       source(this.budgets, (budget, old) => [keyOf((budget ?? old) as StoredBudget)]),
       source(this.pods, (pod, old) => this.keysOfPod(pod, old)),
@@ -61,7 +69,8 @@ export class DisruptionController extends ReconcileLoop {
     ];
   }
 
-  protected reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
+  protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
+    if (this.wide.isKey(key)) return this.wide.work(key);
     return key.startsWith(podPrefix) ? this.refresh(key.slice(podPrefix.length), work) : this.count(key, work);
   }
 
@@ -146,20 +155,28 @@ export class DisruptionController extends ReconcileLoop {
   private *keysOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Iterable<string> {
     if (pod !== undefined && staleInMs(pod, this.dependencies.timers.now()) !== undefined) yield podPrefix + keyOf(pod);
     if (pod !== undefined && old !== undefined && looksSame(pod, old)) return;
-    const { namespace = '' } = ((pod ?? old) as StoredPod).metadata;
-    for (const budget of this.budgets.inNamespace(namespace)) {
-      const selector = this.selectorOf(budget);
-      const isSelected = [pod, old].some((one) => one !== undefined && selector.matches(one.metadata.labels));
-      if (isSelected) yield keyOf(budget);
-    }
+    const { namespace = '', labels } = ((pod ?? old) as StoredPod).metadata;
+    yield* this.concerned(namespace, labels);
+    const before = old?.metadata.labels;
+    if (pod !== undefined && old !== undefined && !deepEqual(labels, before)) yield* this.concerned(namespace, before);
   }
 
   /** The keys of the budgets of a controller whose desired number of pods changed. */
   private *keysOfController(object: Controller | undefined, old: Controller | undefined): Iterable<string> {
     if (object === undefined || old === undefined || object.spec.replicas === old.spec.replicas) return;
-    const labels = object.spec.template?.metadata?.labels;
-    for (const budget of this.budgets.inNamespace(object.metadata.namespace ?? '')) {
-      if (this.selectorOf(budget).matches(labels)) yield keyOf(budget);
+    yield* this.concerned(object.metadata.namespace ?? '', object.spec.template?.metadata?.labels);
+  }
+
+  /** The keys of the budgets that select these labels, unless they are very many, which are queued later. */
+  private *concerned(namespace: string, labels: Labels | undefined): Iterable<string> {
+    if (this.budgets.inNamespace(namespace).size > manyKeys) this.wide.note(namespace, labels);
+    else yield* this.budgetsOf(namespace, labels ?? {});
+  }
+
+  /** The keys of the budgets that select these labels, or of all budgets of the namespace. */
+  private *budgetsOf(namespace: string, labels: Labels | undefined): Iterable<string> {
+    for (const budget of this.budgets.inNamespace(namespace)) {
+      if (labels === undefined || this.selectorOf(budget).matches(labels)) yield keyOf(budget);
     }
   }
 }

@@ -48,9 +48,7 @@ export class EndpointSliceController extends ServiceLoop {
         for (const service of this.zoned.get('yes')) this.enqueueSoon(service);
       }
       if (this.zoneOf(node) === this.zoneOf(old) && node !== undefined && old !== undefined) return [];
-      for (const pod of this.byNode.get((node ?? old)?.metadata.name ?? '')) {
-        for (const service of this.related.servicesOf(pod)) this.enqueueSoon(service);
-      }
+      for (const pod of this.byNode.get((node ?? old)?.metadata.name ?? '')) this.podsChanged([pod]);
       return [];
     };
     return [source(this.slices, sliceKeys(this.labels, this.labels.sliceLoop)), source(this.nodes, nodeChanged)];

@@ -12,6 +12,7 @@ import {
   splitKey,
 } from '../frame/reconcile-loop.js';
 import { errorMessage, isNamespaceTerminating } from '../frame/refusals.js';
+import { type Labels, manyKeys, WideChanges } from '../frame/wide-changes.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { type EndpointNames, endpointNames } from './endpoint-names.js';
 import { mattersToServices, ServicePods, type StoredService, selectsPods } from './service-pods.js';
@@ -28,6 +29,10 @@ export abstract class ServiceLoop extends ReconcileLoop {
   protected readonly related: ServicePods;
   protected readonly labels: EndpointNames;
   protected readonly times = new TriggerTimes();
+  private readonly wide = new WideChanges(
+    (key) => this.enqueue(key),
+    (namespace, labels) => this.enqueueSelecting(namespace, labels),
+  );
 
   constructor(dependencies: ReconcileDependencies) {
     super(dependencies);
@@ -50,15 +55,29 @@ export abstract class ServiceLoop extends ReconcileLoop {
 
   protected sources(): readonly Source[] {
     const podChanged = (pod: StoredPod | undefined, old: StoredPod | undefined) => {
-      if (pod !== undefined && old !== undefined && !mattersToServices(pod, old)) return [];
-      for (const service of this.servicesOf(pod, old)) this.enqueueSoon(service);
+      if (pod === undefined || old === undefined || mattersToServices(pod, old)) this.podsChanged([pod, old]);
       return [];
     };
+    this.wide.clear();
     return [source(this.services, ownKey), source(this.pods, podChanged), ...this.otherSources()];
   }
 
-  private servicesOf(...pods: readonly (StoredPod | undefined)[]): Set<StoredService> {
-    return new Set(pods.flatMap((pod) => (pod === undefined ? [] : [...this.related.servicesOf(pod)])));
+  /** Queues the services whose selectors match these pods, or did. */
+  protected podsChanged(pods: readonly (StoredPod | undefined)[]): void {
+    const few = new Set<StoredService>();
+    for (const pod of pods) {
+      if (pod === undefined) continue;
+      const { namespace = '', labels } = pod.metadata;
+      if (this.related.mostServicesOf(namespace, labels) > manyKeys) this.wide.note(namespace, labels);
+      else for (const service of this.related.servicesOf(namespace, labels)) few.add(service);
+    }
+    for (const service of few) this.enqueueSoon(service);
+  }
+
+  private enqueueSelecting(namespace: string, labels: Labels | undefined): void {
+    const found =
+      labels === undefined ? this.services.inNamespace(namespace) : this.related.servicesOf(namespace, labels);
+    for (const service of found) if (selectsPods(service)) this.enqueueSoon(service);
   }
 
   /**
@@ -71,6 +90,7 @@ export abstract class ServiceLoop extends ReconcileLoop {
   }
 
   protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
+    if (this.wide.isKey(key)) return this.wide.work(key);
     const { namespace, name } = splitKey(key);
     const service = this.related.get(namespace, name);
     if (service === undefined) {

@@ -54,6 +54,30 @@ describe('loops about endpoints and slices', () => {
     }
   });
 
+  it('look at very many services of one pod once for many changes of such pods', async () => {
+    const count = 60;
+    for (let i = 0; i < count; i++) await services.createService(`s${i}`, { selector: { app: 'web' } });
+    for (let i = 0; i < 40; i++) await services.createPod(`p${i}`, `10.9.0.${i + 1}`);
+    const looks = mock.method(ServicePods.prototype, 'mostPodsOf');
+    try {
+      await scene.run(['endpoint', 'endpointslice']);
+      await scene.until<StoredSlice, true>(
+        slices,
+        'slices of all services',
+        (found) => endpointCount(found) === count * 40,
+      );
+      // Of each loop.
+      assert.ok(looks.mock.callCount() < count * 2 * 10, `${looks.mock.callCount()} looks`);
+      await services.setReady('p0', false);
+      await scene.until<StoredSlice, true>(slices, 'the state of a pod in all slices', (found) => {
+        const all = found.flatMap(({ endpoints }) => endpoints ?? []);
+        return all.filter(({ conditions }) => conditions?.ready === false).length === count;
+      });
+    } finally {
+      looks.mock.restore();
+    }
+  });
+
   it('follow the pods of a service from the first to the last', async () => {
     await scene.run(all);
     await services.createService('web', {}, { labels: { tier: 'x' } });

@@ -7,6 +7,7 @@ import type { Service, ServicePort } from '../../../objects/apis/core/v1/service
 import type { Informer } from '../../../objects/registry/informers/informer.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { isPodFinished, isPodReady } from '../frame/pod-state.js';
+import type { Labels } from '../frame/wide-changes.js';
 
 export type StoredService = Service & ApiObject;
 
@@ -41,12 +42,19 @@ export class ServicePods {
   }
 
   /** The services whose selector matches the labels of a pod. */
-  *servicesOf({ metadata }: StoredPod): Iterable<StoredService> {
-    for (const label of Object.entries(metadata.labels ?? {})) {
-      for (const service of this.byPair.get(pairKey(metadata.namespace, label))) {
-        if (selects(service, metadata.labels)) yield service;
+  *servicesOf(namespace: string, labels: Labels = {}): Iterable<StoredService> {
+    for (const label of Object.entries(labels)) {
+      for (const service of this.byPair.get(pairKey(namespace, label))) {
+        if (selects(service, labels)) yield service;
       }
     }
+  }
+
+  /** An upper bound of how many services these are, found without looking at any of them. */
+  mostServicesOf(namespace: string, labels: Labels = {}): number {
+    let count = 0;
+    for (const label of Object.entries(labels)) count += this.byPair.get(pairKey(namespace, label)).size;
+    return count;
   }
 
   /** The pods that the selector of a service matches, by name. */
@@ -76,7 +84,7 @@ export class ServicePods {
   }
 }
 
-function selects({ spec }: Service, labels: Readonly<Record<string, string>> = {}): boolean {
+function selects({ spec }: Service, labels: Labels = {}): boolean {
   return Object.entries(spec.selector ?? {}).every(
     ([key, value]) => Object.hasOwn(labels, key) && labels[key] === value,
   );
