@@ -28,7 +28,7 @@ export class AttackerProcess {
 
   private constructor(private readonly child: ChildProcess) {}
 
-  /** Resolves when the attack is prepared. @param attack `spin` computes and sends nothing */
+  /** Resolves when the attack is prepared. @param attack its name */
   static async start(target: Target, attack: string): Promise<AttackerProcess> {
     const file = fileURLToPath(new URL('./attacker.process.js', import.meta.url));
     const child = fork(file, [JSON.stringify(target), attack]);

@@ -1,10 +1,10 @@
 import { Attacker, type Target } from './attacker.js';
-import { allAttacks } from './attacks/index.js';
+import { allAttacks, control } from './attacks/index.js';
 
 /*
  * An attacker in a process of its own. Reports when it is ready, attacks until its parent asks it to stop, and then
- * reports how it was answered. The attack named `spin` only computes: it shows the effect of such a process on the
- * machine without an attack.
+ * reports how it was answered. The control only computes: it shows the effect of such a process on the machine without an
+ * attack.
  */
 const [, , targetText = '{}', name = ''] = process.argv;
 const attacker = new Attacker(JSON.parse(targetText) as Target);
@@ -33,7 +33,7 @@ function spin(): void {
 
 process.on('message', (message) => {
   if (message === 'go') {
-    if (name === 'spin') spin();
+    if (name === control.name) spin();
     for (let i = 0; i < (attack?.parallel ?? 32); i++) void client();
     return;
   }

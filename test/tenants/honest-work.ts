@@ -26,6 +26,8 @@ export interface Step {
 
 /** The namespace of the deployments. */
 export const honestWorkNamespace = 'honest-work';
+/** The label and the taint of the node on which they run. */
+export const honestNode = 'honest';
 const patienceMs = 60_000;
 const pollMs = 100;
 const labels = { app: 'honest' };
@@ -140,7 +142,10 @@ export class HonestWork {
   }
 
   private deployment(name: string, own: Readonly<Record<string, string>>): object {
-    const node = this.plane.hasScheduler ? {} : { nodeName: 'sim-0' };
+    const tolerations = [{ key: honestNode, operator: 'Exists' }];
+    const node = this.plane.hasScheduler
+      ? { nodeSelector: { [honestNode]: 'yes' }, tolerations }
+      : { nodeName: 'sim-0' };
     const containers = [{ name: 'c', image: 'web', resources: { requests: { cpu: '10m', memory: '10Mi' } } }];
     return {
       metadata: { name },

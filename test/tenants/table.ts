@@ -36,7 +36,9 @@ function cells(row: Row): string[] {
     row.normalAfter === undefined ? '> 60 s' : `${row.normalAfter.toFixed(0)} s`,
     shownPeaks(row.peaks),
     row.faults.length === 0
-      ? 'passed'
+      ? row.rounds === 1
+        ? 'passed'
+        : `passed in ${row.rounds} rounds`
       : `FAILED: ${row.faults.map((fault) => fault.split('\n')[0]?.slice(0, 80)).join('; ')}`,
   ];
 }

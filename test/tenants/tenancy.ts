@@ -1,6 +1,6 @@
 import type { Target } from './attacker.js';
 import { honestAccount, honestNamespace } from './honest-probes.js';
-import { honestWorkNamespace } from './honest-work.js';
+import { honestNode, honestWorkNamespace } from './honest-work.js';
 import type { Plane } from './plane.js';
 import { Requester } from './requester.js';
 
@@ -13,6 +13,23 @@ export class Tenancy {
 
   constructor(private readonly plane: Plane) {
     this.admin = new Requester(plane.urls[0] as string, plane.adminToken);
+  }
+
+  /**
+   * Keeps a node for the pods of honest tenants: others may fill a cluster whose administrators set no quotas, which says
+   * nothing about the loops.
+   */
+  async reserveNode(): Promise<void> {
+    if (!this.plane.hasScheduler) return;
+    let names: string[] = [];
+    while (names.length === 0) {
+      const { items } = (await this.admin.must({ method: 'GET', path: '/api/v1/nodes' })).body;
+      names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name).sort();
+      if (names.length === 0) await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    const taints = [{ key: honestNode, value: 'yes', effect: 'NoSchedule' }];
+    const body = { metadata: { labels: { [honestNode]: 'yes' } }, spec: { taints } };
+    await this.admin.must({ method: 'PATCH', path: `/api/v1/nodes/${names.at(-1)}`, body });
   }
 
   /** The honest account: it has all rights, but its requests are queued like everybody's. Returns its token. */

@@ -24,7 +24,7 @@ const { values: flags } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
     seconds: { type: 'string' },
-    quiet: { type: 'string', default: '15' },
+    quiet: { type: 'string', default: '30' },
     only: { type: 'string', default: '' },
     variant: { type: 'string', default: 'serve' },
     reference: { type: 'string' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type ProbeName, probeNames } from './honest-probes.js';
 import { type StepName, stepNames } from './honest-work.js';
-import { complaints, quantile, slowestStep, type Welfare } from './verdict.js';
+import { complaints, delays, failures, quantile, slowestStep, type Welfare } from './verdict.js';
 
 const latency = (p99: number, faults: readonly string[] = [], count = 100) => ({ p50: 5, p99, count, faults });
 const welfare = (
@@ -36,6 +36,25 @@ it('takes very quick quiet times for slower ones, as they double by chance', () 
   const quiet = welfare({ get: latency(2) }, { deployed: 50 });
   assert.deepEqual(complaints(quiet, welfare({ get: latency(47) }, { deployed: 2400 })), []);
   assert.equal(complaints(quiet, welfare({ get: latency(49) }, { deployed: 2600 })).length, 2);
+});
+
+it('lets an attack repeat what was late, but not what failed', () => {
+  const late = welfare({ get: latency(61) }, { deployed: 5100 });
+  assert.equal(delays(welfare(), late).length, 2);
+  assert.deepEqual(failures(late), []);
+  const failed = welfare({ list: latency(20, ['ECONNRESET']) }, { deployed: Number.NaN }, ['not in time']);
+  assert.deepEqual(delays(welfare(), failed), []);
+  assert.equal(failures(failed).length, 2 + stepNames.length);
+});
+
+it('lets the same part of few and of many values be greater', () => {
+  const counted = [100, 200, 2000].map((count) => {
+    const values = Array.from({ length: count }, (_, i) => i);
+    return values.filter((value) => value > quantile(values, 0.99)).length;
+  });
+  assert.deepEqual(counted, [1, 2, 20]);
+  assert.equal(quantile([7], 0.99), 7);
+  assert.ok(Number.isNaN(quantile([], 0.99)));
 });
 
 it('names the step that is furthest behind', () => {

@@ -31,8 +31,12 @@ export interface Welfare {
   readonly steps: ReadonlyMap<StepName, { readonly ms: number; readonly faults: readonly string[] }>;
 }
 
+/**
+ * The smallest of the sorted values that at least this part of them does not exceed. With few values as with many, the
+ * same part may be greater.
+ */
 export function quantile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
 }
 
 /** Times of `performance.now()`. */
@@ -53,28 +57,41 @@ export function welfareIn(spans: readonly Span[], probes: HonestProbes, work: Ho
   return { probes: new Map(latencies), steps: new Map(steps) };
 }
 
-/** The complaints of honest tenants. */
+/** All complaints of honest tenants. */
 export function complaints(quiet: Welfare, during: Welfare): string[] {
+  return [...failures(during), ...delays(quiet, during)];
+}
+
+/** What may not happen even once: requests and steps that fail or never end. */
+export function failures(during: Welfare): string[] {
+  const found: string[] = [];
+  for (const name of probeNames) {
+    const { faults, count } = during.probes.get(name) as Latency;
+    if (faults.length > 0) found.push(`${faults.length} of ${count} ${name} failed (${[...new Set(faults)].join()})`);
+    else if (count === 0 && judged.includes(name)) found.push(`no ${name} came to an end`);
+  }
+  for (const name of stepNames) {
+    const now = during.steps.get(name);
+    if (now === undefined || Number.isNaN(now.ms)) found.push(`never ${name}`);
+    for (const fault of new Set(now?.faults ?? [])) found.push(`${name}: ${fault.slice(0, 120)}`);
+  }
+  return found;
+}
+
+/** Times over their limits. They are estimates, and the worse the fewer samples they come from. */
+export function delays(quiet: Welfare, during: Welfare): string[] {
   const found: string[] = [];
   for (const name of judged) {
     const before = quiet.probes.get(name) as Latency;
     const now = during.probes.get(name) as Latency;
     const limit = mostSlower * Math.max(before.p99, leastQuietMs);
-    if (now.count === 0) found.push(`no ${name} came to an end`);
-    else if (now.p99 > limit) found.push(`${name} p99 ${now.p99.toFixed(0)} ms, limit ${limit.toFixed(0)}`);
-  }
-  for (const name of probeNames) {
-    const { faults, count } = during.probes.get(name) as Latency;
-    if (faults.length > 0) found.push(`${faults.length} of ${count} ${name} failed (${[...new Set(faults)].join()})`);
+    if (now.p99 > limit) found.push(`${name} p99 ${now.p99.toFixed(0)} ms, limit ${limit.toFixed(0)}`);
   }
   for (const name of stepNames) {
     const before = (quiet.steps.get(name)?.ms ?? Number.NaN) || leastQuietStepMs;
-    const now = during.steps.get(name);
+    const now = during.steps.get(name)?.ms ?? Number.NaN;
     const limit = mostBehind * Math.max(before, leastQuietStepMs);
-    if (now === undefined || Number.isNaN(now.ms)) found.push(`never ${name}`);
-    else if (now.ms > limit)
-      found.push(`${name} after ${(now.ms / 1000).toFixed(1)} s, limit ${(limit / 1000).toFixed(1)}`);
-    for (const fault of new Set(now?.faults ?? [])) found.push(`${name}: ${fault.slice(0, 120)}`);
+    if (now > limit) found.push(`${name} after ${(now / 1000).toFixed(1)} s, limit ${(limit / 1000).toFixed(1)}`);
   }
   return found;
 }

