@@ -430,9 +430,12 @@ describe('simulated nodes', () => {
     const before = await untilPod('steady', 'the running pod', ({ phase }) => phase === 'Running');
     await nodes.stop('SIGKILL');
     await create('meanwhile', {});
-    nodes = await NodeProcess.start(flags());
+    nodes = await NodeProcess.start([...flags(), '--node-address=127.0.99.1']);
     await untilPod('meanwhile', 'the pod that waited', ({ phase }) => phase === 'Running');
-    const { body } = await admin.get(`${pods}/steady`);
+    const address = '127.0.99.1';
+    // Nodes may have other addresses than before.
+    const body = await untilPod('steady', 'the new address of the node', ({ hostIP }) => hostIP === address);
+    assert.deepEqual(body.status.hostIPs, [{ ip: address }]);
     assert.equal(body.status.podIP, before.status.podIP);
     assert.deepEqual(body.status.containerStatuses, before.status.containerStatuses);
   });

@@ -236,6 +236,8 @@ function patchOf(status: PodStatus, ended: readonly string[]): object {
     ...status,
     conditions: [...(status.conditions ?? []), ...ended.map((type) => ({ $patch: 'delete', type }))],
     podIPs: [{ $patch: 'replace' }, ...(status.podIPs ?? [])],
+    // The node may have had another address when it last wrote.
+    hostIPs: [{ $patch: 'replace' }, ...(status.hostIPs ?? [])],
   };
 }
 
