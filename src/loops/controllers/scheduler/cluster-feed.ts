@@ -50,7 +50,10 @@ export class ClusterFeed {
   private news: (() => void)[] = [];
   private read = 0;
 
-  /** @param wake called when there may be something to do */
+  /**
+   * @param wake called when there may be something to do
+   * @param givenUp called with a pod that needs no node any more because it is about to be deleted
+   */
   constructor(
     { informers }: ReconcileDependencies,
     private readonly schedulers: ReadonlySet<string>,
@@ -58,6 +61,7 @@ export class ClusterFeed {
     private readonly queue: SchedulingQueue,
     private readonly clusterObjects: InformedClusterObjects,
     private readonly wake: () => void,
+    private readonly givenUp: (pod: StoredPod) => void,
   ) {
     this.pods = informers.of<StoredPod>({ group: '', resource: 'pods' });
     this.nodes = informers.of<StoredNode>({ group: '', resource: 'nodes' });
@@ -142,7 +146,10 @@ export class ClusterFeed {
     if (pod === undefined || hasEnded(pod.status)) this.podGone((pod ?? old) as StoredPod);
     else if (pod.spec.nodeName) this.podPlaced(pod, pod.spec.nodeName, old);
     else if (this.isWaiting(pod)) this.podWaits(pod, old);
-    else this.podGone(pod);
+    else {
+      this.podGone(pod);
+      if (old !== undefined && this.isWaiting(old) && isEnding(pod)) this.givenUp(pod);
+    }
   }
 
   private podGone({ metadata }: StoredPod): void {

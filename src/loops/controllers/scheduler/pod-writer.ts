@@ -105,6 +105,12 @@ export class PodWriter {
     });
   }
 
+  /** Reports in an event that a pod gets no node because it is about to be deleted. */
+  skipped(pod: StoredPod): void {
+    const { namespace = '', name = '' } = pod.metadata;
+    this.eventsOf(pod).warning(pod, 'FailedScheduling', `skip schedule deleting pod: ${namespace}/${name}`);
+  }
+
   /** Whether a pod has a node by now. */
   async isPlaced({ metadata }: StoredPod): Promise<boolean> {
     const live = await this.client.get(metadata.namespace ?? '', metadata.name ?? '');

@@ -113,6 +113,22 @@ describe('SchedulerLoop', () => {
     assert.equal(await placed('third'), 'b');
   });
 
+  it('says in an event that a waiting pod gets no node once it is about to be deleted', async () => {
+    await scene.run(['scheduler']);
+    await pod('held', '3', {}, { finalizers: ['example.com/hold'] });
+    await refused('held');
+    await scene.delete('pods', 'default', 'held');
+    const text = 'skip schedule deleting pod: default/held';
+    const said = await scene.until<StoredEvent, StoredEvent>('events', 'held is skipped', (events) =>
+      events.find(({ message }) => message === text),
+    );
+    assert.deepEqual([said.type, said.reason], ['Warning', 'FailedScheduling']);
+    await node('a');
+    await pod('other');
+    assert.equal(await placed('other'), 'a');
+    assert.equal((await scene.get<StoredPod>('pods', 'default', 'held')).spec.nodeName, undefined);
+  });
+
   it('places only the pods of its own name, and those without gates', async () => {
     await scene.run(['scheduler']);
     await node('a');

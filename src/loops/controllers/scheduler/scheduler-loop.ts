@@ -152,8 +152,10 @@ class Term {
     const clusterObjects = new InformedClusterObjects(dependencies);
     this.clusterObjects = clusterObjects;
     this.cluster = new Cluster(dependencies.names.labelPrefix, clusterObjects);
-    this.feed = new ClusterFeed(dependencies, this.names, this.cluster, this.queue, clusterObjects, wake);
-    this.writer = new PodWriter(dependencies, loop, user, wake);
+    const writer = new PodWriter(dependencies, loop, user, wake);
+    const givenUp = (pod: StoredPod) => writer.skipped(pod);
+    this.feed = new ClusterFeed(dependencies, this.names, this.cluster, this.queue, clusterObjects, wake, givenUp);
+    this.writer = writer;
     this.claimWaits = new ClaimWaits(dependencies, clusterObjects, this.cluster);
     const work = (signal: AbortSignal) => new ReconcileContext(user, loop, dependencies.timers.now(), signal);
     const deviceWriter = new DeviceWriter({ ...dependencies, work }, clusterObjects.devices);
