@@ -145,7 +145,9 @@ function flagHead(flag: Pick<BoundFlag, 'type' | 'name' | 'unit'> & { readonly s
 }
 
 function flagTail({ flag, defaultText }: DescribedFlag): string {
-  return defaultText === '' ? `[${flag.environment}]` : `(default ${defaultText}) [${flag.environment}]`;
+  if (defaultText === '') return `[${flag.environment}]`;
+  const isList = flag.type === 'list' || flag.type === 'array';
+  return `(default ${isList ? `[${defaultText}]` : defaultText}) [${flag.environment}]`;
 }
 
 function wrap(text: string): string[] {

@@ -47,6 +47,13 @@ describe('parseOptions', () => {
     assert.equal(parse(['--anonymous-auth=false']).authentication.anonymousAuth, false);
   });
 
+  it('takes a number after the short flag of the level as the verbosity', () => {
+    for (const argv of [['-v', '4'], ['-v=4'], ['--v=4'], ['--v', '4']]) {
+      const { logLevel, verbosity } = parse(argv).logging;
+      assert.deepEqual([logLevel, verbosity], ['info', 4], argv.join(' '));
+    }
+  });
+
   it('distinguishes names of files from flags and their values', () => {
     const separate = (...argv: string[]) => separateOperands(serverOptionGroups, argv);
     assert.deepEqual(

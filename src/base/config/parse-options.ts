@@ -155,11 +155,23 @@ function readArguments(
       problems.push(`${spelling} needs a value`);
       continue;
     }
-    const before = given.get(flag.name);
-    if (before === undefined) given.set(flag.name, { texts: [text], source: spelling });
+    const { name } = numberedFlag(flag, spelling, text, bySpelling);
+    const before = given.get(name);
+    if (before === undefined) given.set(name, { texts: [text], source: spelling });
     else before.texts.push(text);
   }
   return given;
+}
+
+/** The flag that a short spelling means: with a number, the long flag of that letter, if there is one (`-v 4` is `--v 4`). */
+function numberedFlag(
+  flag: BoundFlag,
+  spelling: string,
+  text: string,
+  bySpelling: ReadonlyMap<string, BoundFlag>,
+): BoundFlag {
+  if (spelling.startsWith('--') || !/^\d+$/.test(text)) return flag;
+  return bySpelling.get(`-${spelling}`) ?? flag;
 }
 
 /** Which command has an unknown flag, or which flag was probably meant. */
