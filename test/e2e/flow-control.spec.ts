@@ -179,6 +179,30 @@ describe('flow control', { timeout: 240_000 }, () => {
     }
   });
 
+  it('shows schemas in tables in the order in which they are asked, and in lists by name', async () => {
+    const listed = (await server.client.get(schemas)).body.items.map(
+      (one: { metadata: { name: string } }) => one.metadata.name,
+    );
+    assert.deepEqual(listed, [...listed].sort());
+    for (const query of ['', '?pretty=true']) {
+      const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+      const { body } = await server.client.get(`${schemas}${query}`, { headers });
+      const rows: [number, string][] = body.rows.map(({ cells }: { cells: [string, string, number] }) => [
+        cells[2],
+        cells[0],
+      ]);
+      assert.equal(rows.length, listed.length);
+      assert.deepEqual(
+        rows,
+        [...rows].sort(([a, x], [b, y]) => a - b || (x < y ? -1 : 1)),
+      );
+      assert.notDeepEqual(
+        rows.map(([, name]) => name),
+        listed,
+      );
+    }
+  });
+
   it('names schema and level of every answer in headers', async () => {
     const uidOf = async (path: string) => (await server.client.get(path)).body.metadata.uid;
     const expected = [await uidOf(`${schemas}/global-default`), await uidOf(`${levels}/global-default`)];

@@ -86,6 +86,8 @@ interface ResourceIdentity<T extends ApiObject> {
   /** The message about a field that is not selectable, where clients know another one. */
   readonly unselectable?: (field: string) => string;
   readonly columns?: readonly TableColumn<T>[];
+  /** The order of the rows in the table of a list, where it is not that of the list. */
+  readonly rowOrder?: (a: T, b: T) => number;
   /** What a row of a table says about an object beside its cells, if anything. */
   readonly rowConditions?: (object: T) => readonly RowCondition[] | undefined;
 }

@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type FlowSchema, flowSchema } from '../../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
@@ -41,6 +42,10 @@ const columns: readonly TableColumn<FlowSchema>[] = [
   },
 ];
 
+function byName({ metadata: { name: a = '' } }: ApiObject, { metadata: { name: b = '' } }: ApiObject): number {
+  return a < b ? -1 : 1;
+}
+
 /** `flowschemas`: which requests belong to which priority level. */
 export function flowSchemaResource(names: VendorNames): ResourceDefinition {
   return defineResource<FlowSchema>({
@@ -59,6 +64,8 @@ export function flowSchemaResource(names: VendorNames): ResourceDefinition {
       validateUpdate: (_context, object) => validateFlowSchema(object),
     },
     columns,
+    // Those that are asked first come first.
+    rowOrder: (a, b) => a.spec.matchingPrecedence - b.spec.matchingPrecedence || byName(a, b),
     subresources: [
       statusSubresource<FlowSchema>({
         keptMetadata: clientMetadata,

@@ -1,6 +1,8 @@
+import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import { expiredError, StatusError } from '../../../base/machinery/status-error.js';
 import type { ConvertingRequest } from '../../../objects/registry/resource-definition.js';
+import { parseStored } from '../../../objects/registry/store/object-codec.js';
 import { convertedTexts } from '../../../objects/registry/store/remote-conversion.js';
 import { type Selection, selectsConverted, storedSelection } from '../../../objects/registry/store/selection.js';
 import { nextPageSize } from '../../../storage/page-size.js';
@@ -42,6 +44,23 @@ export async function* convertedPages(request: ResourceRequest, pages: AsyncIter
     // No cached forms: the result of a conversion webhook may change while the object does not.
     yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
   }
+}
+
+/** The pages as one, whose objects are in the order of the rows of a table. Only kinds with few objects have an order. */
+export async function* pageOfRows({ resource }: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const { rowOrder } = resource.definition;
+  if (rowOrder === undefined) {
+    yield* pages;
+    return;
+  }
+  const found: { readonly item: StoredObject; readonly object: ApiObject }[] = [];
+  let metadata: ListMetadata | undefined;
+  for await (const page of pages) {
+    for (const item of page.items) found.push({ item, object: parseStored(resource, item) });
+    metadata = page.metadata;
+  }
+  found.sort((a, b) => rowOrder(a.object, b.object));
+  yield { items: found.map(({ item }) => item), metadata };
 }
 
 /** Number of characters of objects to check before yielding to other requests. */
