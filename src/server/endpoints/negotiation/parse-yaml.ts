@@ -1,4 +1,4 @@
-import { isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, Scalar } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, Scalar, YAMLParseError } from 'yaml';
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { findDuplicateKeys, maxDepth } from '../../../base/machinery/schema/index.js';
 import { documentOptions, documentValue } from '../../../base/machinery/yaml/document-value.js';
@@ -63,8 +63,8 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
 function parseDocumentText(text: string, duplicates: DuplicateFields | undefined): unknown {
   if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
   if (isTooMuchWork(text)) throw new SyntaxError('yaml: the document takes too much work to read');
+  const lineCounter = new LineCounter();
   try {
-    const lineCounter = new LineCounter();
     const document = parseDocument(text, { ...documentOptions, lineCounter });
     const fault = document.errors[0];
     if (fault !== undefined) throw fault;
@@ -73,15 +73,22 @@ function parseDocumentText(text: string, duplicates: DuplicateFields | undefined
   } catch (cause) {
     // The parser recurses into nested values until the stack is exhausted.
     if (cause instanceof RangeError) throw new SyntaxError('yaml: exceeded max depth', { cause });
-    throw new SyntaxError(`yaml: ${cause instanceof Error ? faultText(cause) : 'invalid document'}`, { cause });
+    throw new SyntaxError(`yaml: ${cause instanceof Error ? faultText(cause, lineCounter) : 'invalid document'}`, {
+      cause,
+    });
   }
 }
 
-/** The message of other parsers, where programs and people know that one. */
-function faultText({ message }: Error): string {
-  return /^(Nested mappings are not allowed|Implicit map keys need to be on a single line)/.test(message)
+/**
+ * The message of a fault, with its line unless that is the first: that of other parsers, where programs and people know
+ * that one.
+ */
+function faultText(fault: Error, lines: LineCounter): string {
+  const line = fault instanceof YAMLParseError ? lines.linePos(fault.pos[0]).line : 1;
+  const text = /^(Nested mappings are not allowed|Implicit map keys need to be on a single line)/.test(fault.message)
     ? 'mapping values are not allowed in this context'
-    : message;
+    : fault.message;
+  return line > 1 ? `line ${line}: ${text}` : text;
 }
 
 /** Maximum number of reported duplicates, the same as for JSON. */
