@@ -86,6 +86,12 @@ describe('long answers to reads', () => {
         assert.equal(answer.headers['content-type'], plain.headers['content-type']);
         assert.ok(answer.bytes.length * 5 < plain.bytes.length);
         const unpacked = gunzipSync(answer.bytes);
+        if (accept.startsWith('application/json')) {
+          // Only indented JSON ends with its brace.
+          for (const text of [unpacked, plain.bytes]) {
+            assert.match(text.subarray(-2).toString(), what.includes('indented') ? /^\n\}$/ : /^\}\n$/);
+          }
+        }
         // The position of a list's metadata is not fixed.
         if (accept === 'application/json') {
           assert.deepEqual(JSON.parse(unpacked.toString()), JSON.parse(plain.bytes.toString()));

@@ -89,6 +89,48 @@ describe('booleans in queries', () => {
   });
 });
 
+describe('the end of JSON', () => {
+  const long = '/api/v1/namespaces/request-forms-long/configmaps';
+  const as = (form: string) => `application/json;as=${form};g=meta.k8s.io;v=v1`;
+
+  before(async () => {
+    await client.post('/api/v1/namespaces', { metadata: { name: 'request-forms-long' } });
+    for (let i = 0; i < 4; i++) {
+      const made = await client.post(long, { metadata: { name: `c${i}` }, data: { text: 'x'.repeat(50_000) } });
+      assert.equal(made.status, 201, made.text);
+      assert.ok(made.text.endsWith('}\n'));
+    }
+  });
+
+  it('is a newline, unless the JSON is indented', async () => {
+    const paths = [
+      long,
+      `${long}?limit=1`,
+      `${long}/c0`,
+      `${long}/none-such`,
+      `${long}?limit=2`,
+      '/api/v1',
+      '/apis',
+      '/api',
+    ];
+    for (const each of paths) {
+      // One object has no list's form, and errors are indented for clients that accept only tables.
+      const isList = each === long || each.startsWith(`${long}?`);
+      const accepts = isList ? ['application/json', as('Table'), as('PartialObjectMetadataList')] : ['*/*'];
+      for (const accept of accepts) {
+        const { text } = await client.get(each, { headers: { accept } });
+        assert.match(text.slice(-3), /[^\s]\}\n$/, `${each} ${accept}`);
+        assert.equal(text.indexOf('\n'), text.length - 1);
+      }
+      const indented = await client.get(`${each}${each.includes('?') ? '&' : '?'}pretty=true`);
+      assert.match(indented.text, /^\{\n[^]*\n\}$/, each);
+    }
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    assert.match((await client.get('/apis', { headers: { accept } })).text, /[^\n]\n$/);
+    assert.match((await client.get('/version')).text, /^\{\n {2}"[^]*\n\}$/);
+  });
+});
+
 describe('a scale', () => {
   it('has a table of its own', async () => {
     const labels = { a: 'b' };

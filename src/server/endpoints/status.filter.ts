@@ -14,7 +14,6 @@ import {
   methodNotAllowedError,
   pageNotFoundError,
   requestTooLargeError,
-  type Status,
   StatusError,
   timeoutError,
   unsupportedMediaTypeError,
@@ -28,7 +27,6 @@ import { encodeValue, formatWarning } from './negotiation/respond.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { isTooLongToRead } from './request-info/unwanted-body.js';
 
-const newline = Buffer.from('\n');
 const indentedJsonType: AcceptedType = { ...plainJsonType, pretty: true };
 
 /** Converts any thrown value to the error to respond with. Internal errors become a 500 that reveals no internals. */
@@ -151,15 +149,7 @@ export class StatusFilter implements ExceptionFilter {
       .code(answer.code)
       .header('cache-control', 'no-cache, private')
       .header('content-type', accepted.contentType)
-      .send(this.encode(status, accepted, pretty));
-  }
-
-  /**
-   * Errors end with a newline, as in the reference: clients print them unchanged, and their users compare the output.
-   */
-  private encode(status: Status, accepted: AcceptedType, pretty: boolean): Buffer {
-    const bytes = encodeValue(status, accepted, this.services.kinds.status, pretty);
-    return accepted.mediaType === 'json' && !pretty ? Buffer.concat([bytes, newline]) : bytes;
+      .send(encodeValue(status, accepted, this.services.kinds.status, pretty));
   }
 
   private noteBroken(request: FastifyRequest, { code, message }: StatusError): void {

@@ -136,7 +136,7 @@ export function* aggregatedText(items: Iterable<object>, apiVersion: string): Ge
     yield* jsonText(item);
     separator = ',';
   }
-  yield ']}';
+  yield ']}\n';
 }
 
 /** Like {@link aggregatedText}, as protobuf. @param type declares the items */

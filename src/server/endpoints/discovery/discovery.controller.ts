@@ -6,7 +6,7 @@ import type { OrderedGroup } from '../../aggregation/group-order.js';
 import { EndpointServices } from '../endpoint-services.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
-import { checkRepresentations, plainJsonType, wantsPretty } from '../negotiation/accept.js';
+import { checkRepresentations, plainJsonType } from '../negotiation/accept.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
 import { sendText, sendValue, setCommonHeaders } from '../negotiation/respond.js';
@@ -137,13 +137,11 @@ export class DiscoveryController {
     sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
   }
 
-  /** Sends a value that is not an API object. It is always JSON, whatever the client accepts. */
+  /** Sends a value that is not an API object. It is always indented JSON, whatever the client accepts. */
   private sendPlain(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
     const context = request.plinthContext as HttpRequestContext;
     checkRepresentations(request.headers.accept, [plainJsonType.contentType]);
-    const pretty = wantsPretty(context.query, context.userAgent);
-    const text = pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value);
-    sendText({ context, reply }, 200, plainJsonType.contentType, text);
+    sendText({ context, reply }, 200, plainJsonType.contentType, JSON.stringify(value, null, 2));
   }
 
   /**

@@ -137,7 +137,7 @@ class JsonListWriter implements ListWriter {
     async function* body(): AsyncGenerator<string | Uint8Array> {
       yield head;
       yield* inTurns(items.pieces(1));
-      yield ']}';
+      yield ']}\n';
     }
     await sendPieces(this.request, 200, this.accepted.contentType, body());
   }

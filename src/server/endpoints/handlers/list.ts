@@ -15,7 +15,7 @@ import { checkListRules } from '../negotiation/list-rules.js';
 import { sendBlocks, sendPieces, sendsStoredText, sendText } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { convertedPages, listScope, type Page, readPages } from './list-pages.js';
+import { convertedPages, listScope, type Page, pageOfRows, readPages } from './list-pages.js';
 import { isWrittenWhole, listWriter } from './list-writer.js';
 import { sendPackedForm, sendPackedJson, storedListHead, wantsPackedList } from './packed-list.js';
 
@@ -26,6 +26,8 @@ const shortCharacters = 64 * 1024;
  * the client. Longer lists are held in memory piece by piece, and keep the seat of their request until they are read.
  */
 const wholeCharacters = 512 * 1024;
+/** The byte of a line break, which JSON has nowhere else than between values. */
+const newline = 0x0a;
 /** Number of characters of stored JSON to transform before yielding to other requests. */
 const transformedAtOnce = 128 * 1024;
 
@@ -44,7 +46,8 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   const endsPages = accepted.as === undefined && resource.served.type.custom !== undefined;
   const stored = readPages(request, selection, options, endsPages);
   const isRemote = remoteConversionOf(resource.definition) !== undefined;
-  const pages = isRemote && !selection.isOfConverted ? convertedPages(request, stored) : stored;
+  const served = isRemote && !selection.isOfConverted ? convertedPages(request, stored) : stored;
+  const pages = accepted.as === 'Table' ? pageOfRows(request, served) : served;
   const first = (await pages.next()).value as Page;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   const isStored = sendsStoredText(accepted, resource, pretty);
@@ -86,7 +89,7 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
     const items = first.items.map((item) => joined(listItemText(item, form))).join(',');
     const text = `${head},"metadata":${JSON.stringify(metadata)},"items":[${items}]}`;
     request.context.audit?.answeredText(200, text);
-    sendText(request, 200, 'application/json', text);
+    sendText(request, 200, 'application/json', `${text}\n`);
     return;
   }
   const text = new BlockText();
@@ -106,7 +109,7 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
   function* onePage(): Generator<Buffer> {
     yield* add(`${head},"metadata":${JSON.stringify(metadata)},"items":[`);
     yield* encode(first.items, true);
-    yield* add(']}');
+    yield* add(']}\n');
     yield* text.rest();
   }
   async function* body(): AsyncGenerator<Buffer> {
@@ -122,7 +125,7 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
       yield* inTurns(request, encode(page.items, false));
       last = page.metadata;
     }
-    yield* add(`],"metadata":${JSON.stringify(last)}}`);
+    yield* add(`],"metadata":${JSON.stringify(last)}}\n`);
     yield* text.rest();
   }
   const { audit } = request.context;
@@ -151,8 +154,8 @@ function noted({ audit }: RequestContext, pieces: AsyncGenerator<Buffer>): Async
   if (audit?.wantsResponseObject !== true) return pieces;
   return (async function* () {
     for await (const piece of pieces) {
-      // Pieces end between items, so never within a character.
-      audit.answeredPiece(200, piece.toString());
+      // Pieces end between items, so never within a character. The newline at the end is none of the object.
+      audit.answeredPiece(200, piece.toString('utf8', 0, piece.length - (piece.at(-1) === newline ? 1 : 0)));
       yield piece;
     }
     audit.answeredAll();

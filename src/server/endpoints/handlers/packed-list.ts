@@ -77,7 +77,7 @@ export async function sendPackedJson(
       }
       last = page.metadata;
     }
-    yield text(metadata === undefined ? `],"metadata":${JSON.stringify(last)}}` : ']}');
+    yield text(metadata === undefined ? `],"metadata":${JSON.stringify(last)}}\n` : ']}\n');
     yield gzip.end();
   }
   await sendGzipped(request, 'application/json', body());
@@ -181,7 +181,7 @@ function tableForm(request: ResourceRequest, accepted: AcceptedType): WholeForm 
     around: (metadata) => {
       // The rows are the last member, and still empty.
       const empty = JSON.stringify(listParts(request, accepted, [], metadata).value);
-      return { head: Buffer.from(empty.slice(0, -2)), tail: Buffer.from(empty.slice(-2)) };
+      return { head: Buffer.from(empty.slice(0, -2)), tail: Buffer.from(`${empty.slice(-2)}\n`) };
     },
   };
 }

@@ -79,7 +79,7 @@ function sendShown(request: ResourceRequest, code: number, text: VersionedText, 
   if (sendsStoredText(accepted, resource, pretty)) {
     const json = spliceVersion(text, storedForm(resource));
     context.audit?.answeredText(code, json);
-    sendText(request, code, 'application/json', json);
+    sendText(request, code, 'application/json', `${json}\n`);
     return;
   }
   const value = transformObject(request, servedObject(resource, text), accepted);
@@ -146,17 +146,17 @@ export function sendValue(to: Recipient, code: number, value: unknown, accepted:
   context.audit?.answered(code, value);
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (accepted.mediaType === 'json' && !pretty) {
-    sendText(to, code, accepted.contentType, JSON.stringify(value));
+    sendText(to, code, accepted.contentType, `${JSON.stringify(value)}\n`);
     return;
   }
   sendBytes(to, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
-/** Encodes a plain value in the accepted form. */
+/** Encodes a plain value in the accepted form. JSON ends with a newline unless it is indented, as in the reference. */
 export function encodeValue(value: unknown, accepted: AcceptedType, type: KindType, pretty: boolean): Buffer {
   switch (accepted.mediaType) {
     case 'json':
-      return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
+      return Buffer.from(pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`);
     case 'yaml':
       return Buffer.from(yamlText(value));
     case 'protobuf':
