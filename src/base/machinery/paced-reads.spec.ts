@@ -267,6 +267,58 @@ test('when a client address brings too much in a turn, its other connections wai
   while (reads.stopped > 0) await nextTurn();
 });
 
+/** Sends a long body on each of these connections; counts the bytes of all that have arrived, and those of one turn. */
+async function sendBodies(all: readonly TLSSocket[], { pending }: Served, bytes: number) {
+  const counts = { most: 0, now: 0, all: 0 };
+  const body = Buffer.alloc(bytes);
+  for (const socket of all) {
+    socket.write(`POST /wait HTTP/1.1\r\nhost: a\r\ncontent-length: ${bytes}\r\n\r\n`);
+    socket.write(body);
+  }
+  const arrived = ({ length }: Buffer) => {
+    if (counts.now === 0) {
+      setImmediate(() => {
+        counts.now = 0;
+      });
+    }
+    counts.now += length;
+    counts.all += length;
+    counts.most = Math.max(counts.most, counts.now);
+  };
+  for (let next = 0; next < all.length; ) {
+    if (pending.length > next) (pending[next++] as Http2ServerResponse).req.on('data', arrived);
+    else await nextTurn();
+  }
+  return counts;
+}
+
+test('a turn brings no more bytes of long bodies of a client address than their share', async (context) => {
+  const served = await serve(context, { partyUnits: 1_000 });
+  const all = await Promise.all(Array.from({ length: 24 }, () => open(served.port, 'http/1.1')));
+  const bytes = 1024 * 1024;
+  const counts = await sendBodies(all, served, bytes);
+  while (counts.all < all.length * bytes) await nextTurn();
+  // Two turns may look like one to the counter of this test.
+  assert.ok(counts.most < 2.5 * bytes, String(counts.most));
+});
+
+test('a short request does not wait for a round of all connections that bring long bodies', async (context) => {
+  const served = await serve(context, { partyUnits: 3_000 });
+  const all = await Promise.all(Array.from({ length: 40 }, () => open(served.port, 'http/1.1')));
+  const light = await open(served.port, 'http/1.1');
+  const bytes = 1024 * 1024;
+  const counts = await sendBodies(all, served, bytes);
+  let [most, answers] = [0, 0];
+  while (counts.all < all.length * bytes) {
+    const before = counts.all;
+    light.write(getOf('/'));
+    await once(light, 'data');
+    answers++;
+    most = Math.max(most, counts.all - before);
+  }
+  assert.ok(most < 10 * bytes, `${most} bytes during the slowest of ${answers} requests`);
+});
+
 test('a turn brings no more of a connection with another protocol than one read', async (context) => {
   const { server, port } = await serve(context);
   const accepted = once(server, 'upgrade');

@@ -3,7 +3,7 @@ import { constants, type Http2SecureServer, type ServerHttp2Session, type Server
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { followPieces } from './body-pieces.js';
-import { type PacedSocket, type PaceLimits, ReadPace } from './read-pace.js';
+import { type PacedSocket, type PaceLimits, ReadPace, unitsOf } from './read-pace.js';
 
 /** How much clients may send in a turn of the event loop; a party is a client address. */
 export interface ReadLimits extends PaceLimits {
@@ -27,7 +27,7 @@ const usualLimits: ReadLimits = {
 const requestUnits = 16;
 /** What a request costs that is sent too far ahead of the answers, in fields. */
 const sentAheadUnits = usualLimits.usualFields + 25;
-/** What a piece of a body costs. */
+/** What a piece of a body costs besides its bytes. */
 const pieceUnits = 4;
 /** Of a connection with another protocol: a read may bring thousands of its frames. */
 const bytesOfUnit = 16;
@@ -164,7 +164,7 @@ export class PacedReads {
   }
 
   private broughtPiece({ paced }: Connection, bytes: number): void {
-    this.pace.brought(paced, pieceUnits, bytes < smallBytes ? pieceUnits : 0);
+    this.pace.brought(paced, pieceUnits + unitsOf(bytes), bytes < smallBytes ? pieceUnits : 0);
   }
 
   private cut(session: ServerHttp2Session): void {

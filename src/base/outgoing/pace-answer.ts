@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { followPieces } from '../machinery/body-pieces.js';
-import { type PacedSocket, ReadPace } from '../machinery/read-pace.js';
+import { type PacedSocket, ReadPace, unitsOf } from '../machinery/read-pace.js';
 
-/** What a piece of a body costs, in microseconds or less. */
+/** What a piece of a body costs besides its bytes, in microseconds or less. */
 const pieceUnits = 4;
 /** Servers send many pieces that are smaller only if they want to be expensive. */
 const smallBytes = 64;
@@ -25,5 +25,7 @@ export function paceAnswer(response: IncomingMessage): void {
     sockets.set(socket, paced);
   }
   const kept = paced;
-  followPieces(response, (bytes) => pace.brought(kept, pieceUnits, bytes > 0 && bytes < smallBytes ? pieceUnits : 0));
+  followPieces(response, (bytes) => {
+    pace.brought(kept, pieceUnits + unitsOf(bytes), bytes > 0 && bytes < smallBytes ? pieceUnits : 0);
+  });
 }
