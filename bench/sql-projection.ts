@@ -142,10 +142,15 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client, r
   return perWrite;
 }
 
-/** Processor time of all sessions in milliseconds, where the server is on this machine (Linux). */
+/**
+ * Processor time in milliseconds of all sessions and of those that have ended, such as those of autovacuum, where the server
+ * is on this machine (Linux).
+ */
 async function databaseCpu(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
-  return rows.reduce((sum, { pid }) => sum + processCpu(pid), 0);
+  const [server] = processStat((await client.query('select pg_backend_pid() as pid')).rows[0].pid, [1]);
+  const ended = processStat(server ?? 0, [13, 14]).reduce((sum, ticks) => sum + ticks * 10, 0);
+  return rows.reduce((sum, { pid }) => sum + processCpu(pid), ended);
 }
 
 async function cpuOf(clients: readonly pg.Client[]): Promise<number> {
@@ -155,12 +160,17 @@ async function cpuOf(clients: readonly pg.Client[]): Promise<number> {
 }
 
 function processCpu(pid: number): number {
+  return processStat(pid, [11, 12]).reduce((sum, ticks) => sum + ticks * 10, 0);
+}
+
+/** Numbers from /proc, by their places after the name of the program: 1 is the parent, 11 to 14 are ticks of 10 ms. */
+function processStat(pid: number, places: readonly number[]): number[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(stat[11]) + Number(stat[12])) * 10;
+    return places.map((place) => Number(stat[place]));
   } catch {
     // Another machine, or the process has just ended.
-    return 0;
+    return places.map(() => 0);
   }
 }
 

@@ -1,5 +1,8 @@
 -- Brings the tables of rows forward by at most p_limit changes of the log. `lost`: the log does not reach back to where
 -- the tables are, or is of another history: they have to be filled again. `busy`: another process is doing this.
+--
+-- Does not wait for the disk, nor for a standby: rows and position are lost together where the server crashes first, and
+-- are made again from the log, whose changes are safe before they can be read.
 create or replace function plinth.project_changes(p_limit integer)
 returns table (outcome text, "position" bigint, applied bigint)
 language plpgsql
@@ -29,6 +32,7 @@ begin
     return query select 'idle', null::bigint, 0::bigint;
     return;
   end if;
+  perform set_config('synchronous_commit', 'off', true);
   select p.* into state from plinth.projection p where p.singleton;
   select b.compact_revision, b.head into bounds from plinth.log_bounds() b;
   if state.position is null or state.epoch <> (select e.epoch from plinth.epoch e where e.singleton)

@@ -3,12 +3,12 @@
 -- for a text that is encrypted.
 --
 -- Each use of the text decompresses it again, so most texts are used three times only, and the first time only their
--- beginning.
+-- beginning. LIKE looks at a tenth of the cost of strpos, which counts the characters of a UTF-8 text.
 create or replace function plinth.to_jsonb(p_json json) returns jsonb
 language sql immutable parallel safe
 return case
   when substr(p_json::text, 1, 5) = '"enc:' then null
-  when strpos(p_json::text, '\u') = 0 then p_json::jsonb
+  when p_json::text not like '%\\u%' then p_json::jsonb
   when strpos(p_json::text, '\u0000') = 0 and strpos(p_json::text, '\ud') = 0 and strpos(p_json::text, '\uD') = 0
     then p_json::jsonb
   else regexp_replace(

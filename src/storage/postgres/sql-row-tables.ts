@@ -3,7 +3,8 @@ import { sqlState } from '../../base/database/sql-state.js';
 import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
-import { newTableName, type RowTable, tableStatements } from './sql-row-text.js';
+import { newTableName, tableStatements } from './sql-row-statements.js';
+import type { RowTable } from './sql-row-text.js';
 
 /** The outcome of one step. `lost`: the tables can't be updated from the log and must be filled again. */
 export interface ProjectionStep {
@@ -112,8 +113,9 @@ export async function dropTables(session: Session): Promise<void> {
   const rows = await execute(
     session,
     `select c.relname from pg_catalog.pg_class c
-     where c.relnamespace = 'plinth'::regnamespace and c.relkind = 'r' and c.relname like 'rows\\_%'
-       and not exists (select from plinth.projected_tables t where t.table_name = c.relname)`,
+     where c.relnamespace = 'plinth'::regnamespace and c.relkind = 'r'
+       and (c.relname like 'rows\\_%' or c.relname like 'parts\\_%')
+       and not exists (select from plinth.projected_tables t where c.relname in (t.table_name, t.apart_table))`,
   );
   for (const [name] of rows) {
     try {

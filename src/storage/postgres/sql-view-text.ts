@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cutName, quoteName, quoteText } from '../../base/database/sql-text.js';
+import { apartTableName } from './sql-row-statements.js';
 import { type RowTable, rowTable, shownColumns } from './sql-row-text.js';
 
 /** How a field of a kind is shown: `jsonb` unchanged, `text` for strings, `time` for timestamps. */
@@ -102,14 +103,17 @@ cross join lateral (select ${object} as object${keys} offset 0) d
 where o.resource = ${quoteText(storageResource)}`;
   };
   const ofRows = (table: RowTable, tableName: string) => {
-    const stored = new Map(table.columns.map((column) => [column.name, column]));
+    const { apart } = table;
+    const stored = new Map([...table.columns, ...(apart === undefined ? [] : [apart])].map((one) => [one.name, one]));
     const live = table.shown === undefined ? liveState(storageResource, tableName) : undefined;
     const fromObject = ([column, expression]: Column): Column => [
       column,
       expression.replaceAll('d.object', live === undefined ? 'o.object' : `(${live.object})`),
     ];
     const fromRow = (column: Column): Column =>
-      stored.has(column[0]) ? [column[0], `o.${quoteName(column[0])}`] : fromObject(column);
+      stored.has(column[0])
+        ? [column[0], `${column[0] === apart?.name ? 'a' : 'o'}.${quoteName(column[0])}`]
+        : fromObject(column);
     // A field of a custom kind may have the name of a column that shows something else.
     const fromField = (column: Column): Column => {
       const field = stored.get(column[0])?.field;
@@ -126,7 +130,13 @@ where o.resource = ${quoteText(storageResource)}`;
       ...shown.map(({ name }) => [name, `o.${quoteName(name)}`] as const),
       ['object', live?.object ?? (table.shown ?? '').replaceAll(/\br\./g, 'o.')],
     ];
-    return `${selectOf(columns)}\nfrom plinth.${quoteName(tableName)} o`;
+    // Queries that need nothing of the other table don't read it: the planner drops an outer join to a key.
+    const other =
+      apart === undefined
+        ? ''
+        : `
+left join plinth.${quoteName(apartTableName(tableName))} a on a.namespace = o.namespace and a.name = o.name`;
+    return `${selectOf(columns)}\nfrom plinth.${quoteName(tableName)} o${other}`;
   };
   return {
     storageResource,

@@ -92,6 +92,54 @@ describe('rows without a copy of their objects', () => {
       assert.deepEqual(changed, { phase: 'Failed', annotations: { note: 'y' } });
     }));
 
+  it('leave the spec and its index alone where something else changes', () =>
+    RowScene.use(async (scene) => {
+      const { storage } = scene;
+      for (const name of ['a', 'b', 'c']) await storage.create(keyOf(name), `u-${name}`, managedPod());
+      scene.run();
+      await scene.caughtUp();
+      const [tables] = await scene.rows(
+        `select table_name as rows, apart_table as parts from plinth.projected_tables where resource = 'pods'`,
+      );
+      const places = () => scene.rows(`select name, ctid::text from plinth."${tables?.parts}" order by name`);
+      const before = await places();
+      assert.equal(before.length, 3);
+      await put(storage, keyOf('a'), managedPod({ at: 1, phase: 'Failed', app: 'db', reason: 'Error' }));
+      await scene.caughtUp();
+      assert.deepEqual(await places(), before);
+      await put(storage, keyOf('a'), managedPod({ at: 2, node: 'n2' }));
+      await remove(storage, keyOf('b'));
+      await storage.create(keyOf('d'), 'u-d', managedPod({ node: 'n4' }));
+      await scene.caughtUp();
+      assert.deepEqual(await scene.shown(), await scene.stored());
+      const found = await scene.rows(`select name from cluster.pods where spec @> '{"nodeName": "n2"}'`);
+      assert.deepEqual(found, [{ name: 'a' }]);
+      const keys = (table: unknown) => scene.rows(`select namespace, name from plinth."${table}" order by name`);
+      assert.deepEqual(await keys(tables?.parts), await keys(tables?.rows));
+    }));
+
+  it('are read without the spec by queries that need nothing of it', () =>
+    RowScene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', managedPod());
+      scene.run();
+      await scene.caughtUp();
+      await scene.rows('set enable_seqscan = off; set enable_indexscan = off');
+      const plan = async (query: string) => JSON.stringify(await scene.rows(`explain ${query}`));
+      const phases = await plan('select phase, count(*) from cluster.pods group by phase');
+      assert.doesNotMatch(phases, /parts_pods/);
+      const hosts = await plan(`select name from cluster.pods where spec @> '{"hostNetwork": true}'`);
+      assert.match(hosts, /Bitmap Index Scan on parts_pods\w*spec/);
+    }));
+
+  it('are made without a call for each text', () =>
+    RowScene.use(async (scene) => {
+      for (const version of ['null', 't.version']) {
+        const plan = await scene.rows(`explain verbose select plinth.row_object(t.data, ${version})
+          from (select '{}'::text as data, 7::bigint as version offset 0) t`);
+        assert.doesNotMatch(JSON.stringify(plan), /row_object/);
+      }
+    }));
+
   it('let queries run in parallel', () =>
     RowScene.use(async (scene) => {
       await scene.storage.create(keyOf('a'), 'u1', managedPod());

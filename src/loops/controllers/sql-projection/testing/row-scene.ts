@@ -67,6 +67,14 @@ export function podText({
   });
 }
 
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  // A server that ends breaks the connection; whoever uses it next is told.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
 /** A database with rows that processes keep in step. */
 export class RowScene {
   readonly definitions: ResourceDefinition[] = [pods, secrets];
@@ -76,20 +84,20 @@ export class RowScene {
   private constructor(
     readonly url: string,
     readonly storage: PostgresStorage,
-    readonly owner: pg.Client,
+    private owner: pg.Client,
   ) {}
 
-  static async use(work: (scene: RowScene) => Promise<void>): Promise<void> {
-    const url = await postgres.createTestDatabase();
+  /** @param server where the database is made, if not on the one of the file */
+  static async use(work: (scene: RowScene) => Promise<void>, server: TestPostgres = postgres): Promise<void> {
+    const url = await server.createTestDatabase();
     const storage = await createPostgresStorage({ databaseUrl: url });
-    const owner = new pg.Client({ connectionString: url });
-    await owner.connect();
+    const owner = await connected(url);
     const scene = new RowScene(url, storage, owner);
     try {
       await work(scene);
     } finally {
       await Promise.all(scene.running.map((one) => one.stop()));
-      await owner.end();
+      await scene.owner.end();
       await storage.stop();
     }
   }
@@ -115,6 +123,12 @@ export class RowScene {
     };
     this.running.push(one);
     return one;
+  }
+
+  /** Connects anew after a restart of the database. */
+  async reconnect(): Promise<void> {
+    await this.owner.end().catch(() => undefined);
+    this.owner = await connected(this.url);
   }
 
   change(): void {
