@@ -11,7 +11,8 @@
 -- (enable_memoize), which costs more than the conversion.
 --
 -- To plan the statement takes as long as to make the rows of a hundred changes. The connection keeps the plans of the few
--- tables whose objects change all the time; those of all kinds would take too much memory.
+-- tables whose objects change all the time; those of all kinds would take too much memory. Such a plan does not know how
+-- few the changes are, so nullif keeps it from an index by which it would read all changes of the resource.
 --
 -- A column that stands apart is written for the rows that were made or changed here, so both tables always have the same
 -- keys, and the same states of them.
@@ -62,7 +63,7 @@ begin
     with last as materialized (
       select distinct on (c.namespace, c.name) c.namespace, c.name, c.uid, c.resource_version, c.type, c.data
       from plinth.changes c
-      where c.resource_version > $1 and c.resource_version <= $2 and c.resource = $3
+      where c.resource_version > $1 and c.resource_version <= $2 and nullif(c.resource, '') = $3
         and c.quiet is distinct from coalesce($4, -1)
       order by c.namespace, c.name, c.resource_version desc
     ), gone as (

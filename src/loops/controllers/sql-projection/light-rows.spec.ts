@@ -140,6 +140,21 @@ describe('rows without a copy of their objects', () => {
       }
     }));
 
+  it('are made of the changes since the last ones, without a look at those before', () =>
+    RowScene.use(async (scene) => {
+      await scene.storage.create(keyOf('a'), 'u1', managedPod());
+      const loop = scene.run();
+      await scene.caughtUp();
+      await loop.stop();
+      await put(scene.storage, keyOf('a'), managedPod({ at: 1, phase: 'Failed' }));
+      await scene.rows('select plinth.project_changes(10)');
+      const [kept] = await scene.rows(`select name from pg_prepared_statements where name like 'rows%'`);
+      await scene.rows('set enable_seqscan = off');
+      const plan = JSON.stringify(await scene.rows(`explain execute "${kept?.name}" (1, 2, 'pods', 1)`));
+      assert.match(plan, /Index Cond: \(\(resource_version >/);
+      assert.doesNotMatch(plan, /changes_\w*by_key|changes_\w*resource_namespace/);
+    }));
+
   it('let queries run in parallel', () =>
     RowScene.use(async (scene) => {
       await scene.storage.create(keyOf('a'), 'u1', managedPod());
