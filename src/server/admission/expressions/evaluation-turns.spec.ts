@@ -32,3 +32,21 @@ it('gives each long evaluation a round of the event loop of its own, in order', 
   isRunning = false;
   await counting;
 });
+
+it('lets rounds pass after a very long evaluation, the more the longer it took', async () => {
+  const turns = new EvaluationTurns();
+  const roundsAfter = async (ms: number) => {
+    turns.spent(ms);
+    let isNext = false;
+    const next = turns.next()?.then(() => {
+      isNext = true;
+    });
+    let rounds = 0;
+    for (; !isNext; rounds++) await nextRound();
+    await next;
+    await nextRound();
+    return rounds;
+  };
+  const [short, long, longer] = [await roundsAfter(10), await roundsAfter(15), await roundsAfter(25)];
+  assert.deepEqual([long - short, longer - short], [3, 5]);
+});
