@@ -32,6 +32,7 @@ const debianNeed = `${onStockDatabase.join(', ')} on another PostgreSQL need one
 const fewFiles = 4;
 /** The slowest files, slowest first, so that none of them starts last with nothing else left to run. */
 const longest = [
+  'e2e/console.',
   'e2e/consistency.',
   'e2e/failover.',
   'e2e/http-limits.',
