@@ -235,12 +235,15 @@ describe('slow statements', () => {
         client.get('/api/v1/namespaces/default', ask('slow-read')),
         client.post(maps, { metadata: { name: 'waits-a' } }, ask('slow-write-a')),
       ];
-      const waiting = async () =>
-        (
-          await locker.query(
-            'select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
-          )
-        ).rowCount === 2;
+      // Others, such as a check of the number of objects, may wait too.
+      const waiting = async () => {
+        await locker.query('select pg_stat_clear_snapshot()');
+        const { rowCount } = await locker.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+             and query ~ 'plinth\\.(get_objects|write_batch)\\('`,
+        );
+        return rowCount === 2;
+      };
       await eventually(waiting, 'a read and a write wait for the lock');
       // What has taken as long counts as slow.
       await delay(200);

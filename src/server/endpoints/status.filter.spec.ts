@@ -50,10 +50,13 @@ async function logOf(error: unknown, isOver: boolean): Promise<{ readonly lines:
 }
 
 describe('errors', () => {
-  it('end with one newline, compact or pretty', async () => {
-    for (const url of ['/', '/?pretty=true']) {
+  it('end with a newline if compact, and with the brace if indented', async () => {
+    for (const [url, end] of [
+      ['/', /[^\n]\n$/],
+      ['/?pretty=true', /\n\}$/],
+    ] as const) {
       const { body } = await answerOf(notFoundError({ group: '', resource: 'pods' }, 'a'), url);
-      assert.match(body, /[^\n]\n$/);
+      assert.match(body, end);
       assert.equal(JSON.parse(body).code, 404);
     }
   });
