@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { eventually, TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
+import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 import { type Wall, wallsOf } from './machine/part.js';
 import { partsOf } from './machine/parts-of.js';
 import { type LoadOptions, runWork } from './peers/load.js';
 import type { Peer } from './peers/peer.js';
+import { allUp } from './workers/all-up.js';
 
 /*
  * What would end growth on a machine with more processors than this one: the processor time of each part of one request,
@@ -41,14 +42,6 @@ const { values: flags } = parseArgs({
 if (flags.loadgen === undefined) throw new Error('--loadgen names the load generator');
 const program = resolve(flags.loadgen);
 const processors = Number(flags.processors);
-
-/** Resolves when all workers serve. */
-async function allUp({ client }: TestServer, workers: number): Promise<void> {
-  await eventually(async () => {
-    const { text } = await client.get('/metrics');
-    return text.split('\n').filter((line) => /^plinth_worker_up\{.*\} 1$/.test(line)).length === workers;
-  }, 'all workers to be up');
-}
 
 function report(work: string, workers: number, perSecond: number, walls: readonly Wall[]): void {
   console.log(`\n${work}, ${workers} workers: ${perSecond.toFixed(0)} a second here\n`);

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { Http2Client } from '../test/e2e/support/http2-client.js';
-import { eventually, TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
+import { TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
 import { Sender } from './fairness/target.js';
 import { type Account, accountOf, perRequest, sumOf } from './workers/account.js';
+import { allUp } from './workers/all-up.js';
 
 /*
  * What more workers cost: processor time per request, of the processes of one server together and of PostgreSQL.
@@ -77,14 +78,6 @@ const works: Readonly<Record<string, (send: Send, serial: number) => Promise<num
   patch: (send, serial) =>
     send('PATCH', `${pods}/p-${serial}`, { metadata: { annotations: { turn: String(performance.now()) } } }),
 };
-
-/** Resolves when all workers serve: clients would have to connect again otherwise. */
-async function allUp({ client }: TestServer, workers: number): Promise<void> {
-  await eventually(async () => {
-    const { text } = await client.get('/metrics');
-    return text.split('\n').filter((line) => /^plinth_worker_up\{.*\} 1$/.test(line)).length === workers;
-  }, 'all workers to be up');
-}
 
 async function sender(
   url: string,
