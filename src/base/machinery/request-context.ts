@@ -78,6 +78,12 @@ export interface RequestContext {
    * @throws a 429 when too many requests of the tenant wait
    */
   makeRoom?(characters: number): Promise<void> | undefined;
+  /**
+   * Called when the request begins to wait for a server outside; {@link endRemoteCall} must follow. Calls may overlap. See
+   * `remote-call.ts`.
+   */
+  beginRemoteCall?(): void;
+  endRemoteCall?(): void;
   /** Records that a phase of the request has ended, for finding slow phases. */
   mark?(phase: string): void;
   /** Decides whether to trace the request if its client asked for a trace; called once the user is known. */

@@ -109,7 +109,10 @@ export interface StoredFormRules {
 }
 
 /** The request that needs converted objects; a conversion for several requests has a signal only. */
-export type ConvertingRequest = Pick<RequestContext, 'signal' | 'canMove' | 'isCostly'>;
+export type ConvertingRequest = Pick<
+  RequestContext,
+  'signal' | 'canMove' | 'isCostly' | 'beginRemoteCall' | 'endRemoteCall'
+>;
 
 /** Conversions between the versions of a kind by something outside the program, which takes time and may fail. */
 export interface RemoteConversion {

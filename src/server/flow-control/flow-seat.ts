@@ -50,6 +50,10 @@ export class FlowSeat implements Seat {
     if (!this.level.share.isExempt) this.level.requests.beginIdle(this.ticket);
   }
 
+  setRemote(isRemote: boolean): void {
+    if (!this.level.share.isExempt) this.level.requests.setRemote(this.ticket, isRemote);
+  }
+
   stopWaiting(): void {
     // The caller calls resume() or leave() next.
   }

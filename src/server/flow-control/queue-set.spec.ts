@@ -251,6 +251,39 @@ describe('a queue set', () => {
     assert.deepEqual([list.state, count()], ['waiting', 5]);
   });
 
+  it('lets few requests of other flows run beside those that wait for servers outside', () => {
+    const { set, ticket } = setOf(20, { queues: 512, handSize: 1, queueLengthLimit: 50 });
+    const hanging = Array.from({ length: 24 }, () => ticket('hooks'));
+    for (const one of hanging.slice(0, 19)) set.setRemote(one, true);
+    set.setRemote(hanging[19] as Ticket<string>, true);
+    assert.equal(set.seatsInUse, 20, 'the flow itself gets no extra seat');
+    const gets = Array.from({ length: 3 }, () => ticket('gets'));
+    const states = () => gets.map(({ state }) => state);
+    assert.deepEqual(states(), ['running', 'waiting', 'waiting']);
+    assert.deepEqual([ticket('others').state, ticket('third').state], ['running', 'waiting']);
+    set.leave(gets[0] as Ticket<string>);
+    assert.deepEqual(states(), ['gone', 'running', 'waiting'], 'the next one follows without any hook that answers');
+    for (const one of hanging.slice(0, 20)) set.setRemote(one, false);
+    set.leave(gets[1] as Ticket<string>);
+    assert.deepEqual(states(), ['gone', 'gone', 'waiting'], 'no extra seats beside requests that compute');
+    for (const one of hanging) set.leave(one);
+    assert.equal(states()[2], 'running');
+  });
+
+  it('lets a request that waits begin beside others as soon as they wait for servers outside', () => {
+    const { set, ticket } = setOf(1, { queues: 512, handSize: 1, queueLengthLimit: 50 });
+    const hanging = ticket('hooks');
+    const get = ticket('gets');
+    assert.equal(get.state, 'waiting');
+    set.setRemote(hanging, true);
+    assert.equal(get.state, 'running');
+    set.leave(hanging);
+    set.leave(get);
+    assert.deepEqual([set.seatsInUse, set.isIdle], [0, true]);
+    // The count of such requests is right again: nobody gets an extra seat now.
+    assert.deepEqual([ticket('one').state, ticket('two').state], ['running', 'waiting']);
+  });
+
   it('follows a new limit at once', () => {
     const { set, ticket } = setOf(1);
     const tickets = Array.from({ length: 5 }, (_, i) => ticket(`flow-${i}`));

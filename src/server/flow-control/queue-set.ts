@@ -40,6 +40,8 @@ export class QueueSet<T> {
   private inUse = 0;
   /** Number of current requests that take more than one seat. */
   private wide = 0;
+  /** Number of running requests that wait for servers outside. */
+  private remote = 0;
   /** Extra seats in use, which do not count against the limit. */
   private beside = 0;
   private wanted = 0;
@@ -264,6 +266,24 @@ export class QueueSet<T> {
     return (ticket.state as string) === 'running' ? 'running' : 'waiting';
   }
 
+  /**
+   * Called when a request with seats begins to wait for a server outside, and when it no longer does. It keeps its seats, but
+   * uses no turns of the event loop, so that a few requests of other flows may run beside it.
+   */
+  setRemote(ticket: Ticket<T>, isRemote: boolean): void {
+    if (ticket.state !== 'running' || ticket.isRemote === isRemote) return;
+    this.countRemote(ticket, isRemote);
+    if (!isRemote || this.waitingCount === 0) return;
+    this.advance();
+    this.dispatch();
+  }
+
+  private countRemote(ticket: Ticket<T>, isRemote: boolean): void {
+    if (ticket.isRemote === isRemote) return;
+    ticket.isRemote = isRemote;
+    this.remote += isRemote ? 1 : -1;
+  }
+
   /** Whether enough seats are free. A request that is wider than the level runs alone. */
   private fits(seats: number): boolean {
     const taken = this.inUse - this.beside;
@@ -271,12 +291,14 @@ export class QueueSet<T> {
   }
 
   /**
-   * Whether a flow with few current requests may start a narrow one while wide requests of others occupy the seats. A
-   * few such requests get extra seats in addition to those of the level, so that nobody waits for them.
+   * Whether a flow with few current requests may start a narrow one while wide requests of others, or requests that wait
+   * for servers outside, occupy the seats. A few such requests get extra seats in addition to those of the level, so that
+   * nobody waits for them.
    */
   private mayRunBeside(queue: Queue<T>, work: WorkEstimate): boolean {
     const { initialSeats } = work;
-    if (initialSeats > 1 || this.wide === 0 || this.runningCount >= this.limit) return false;
+    if (initialSeats > 1 || (this.wide === 0 && this.remote === 0)) return false;
+    if (this.runningCount - this.remote >= this.limit) return false;
     if (queue.isActive && !this.isInPace(queue, work)) return false;
     const most = Math.max(1, this.limit * besidePart);
     const part = Math.max(1, Math.floor(most / (this.active + (queue.isActive ? 0 : 1))));
@@ -284,8 +306,8 @@ export class QueueSet<T> {
   }
 
   private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
-    // Requests that wait for their clients use no event-loop turns.
-    if (this.runningCount - this.idle.size < this.pace) return true;
+    // Requests that wait for their clients, or for servers outside, use no event-loop turns.
+    if (this.runningCount - this.idle.size - this.remote < this.pace) return true;
     if (initialSeats === 1) {
       // The slow requests of one flow may use up the whole concurrency target for seconds, but short requests of other
       // flows must continue.
@@ -341,6 +363,7 @@ export class QueueSet<T> {
   private stop(ticket: Ticket<T>): void {
     const { queue, work, runningPlace } = ticket;
     this.idle.set(ticket, false);
+    this.countRemote(ticket, false);
     ticket.runningPlace = undefined;
     if (runningPlace !== undefined) (queue?.running ?? this.unqueued).remove(runningPlace);
     this.runningCount--;

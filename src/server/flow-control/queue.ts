@@ -23,6 +23,8 @@ export class Ticket<T> {
   hasRun = false;
   /** Whether its seats are extra seats, which do not count against the limit. */
   isBeside = false;
+  /** Whether the request waits for a server outside, such as a webhook. */
+  isRemote = false;
   /** When the request began to wait for its client; undefined while it does not wait. */
   idleSince: number | undefined;
   /** How long the request waited for its client in earlier waits, in milliseconds. */

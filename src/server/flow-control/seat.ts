@@ -12,6 +12,11 @@ export interface Seat {
    * {@link resume} requests it again.
    */
   waitForReader(): void;
+  /**
+   * Called when the request begins to wait for a server outside, such as a webhook, and when it no longer does. It keeps its
+   * seat; requests of others may get an extra seat meanwhile.
+   */
+  setRemote(isRemote: boolean): void;
   /** Called when the body has arrived, or never will. */
   stopWaiting(): void;
   /**

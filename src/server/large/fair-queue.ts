@@ -5,6 +5,8 @@ export interface FairQueueLimits {
   /** Maximum number of running jobs, in total and per owner. */
   readonly running: number;
   readonly runningOfOwner: number;
+  /** Maximum number of jobs of an owner that run or wait for servers outside. */
+  readonly remoteOfOwner: number;
   /** Maximum number of waiting jobs, in total and per owner. */
   readonly waiting: number;
   readonly waitingOfOwner: number;
@@ -20,6 +22,8 @@ export class FairQueue<Job> {
   private readonly waiting = new PartyQueue<{ readonly job: Job }>();
   private readonly running = new Map<string, number>();
   private runningCount = 0;
+  /** Numbers of jobs that wait for servers outside, by owner. They do not count as running. */
+  private readonly remote = new Map<string, number>();
 
   constructor(private readonly limits: FairQueueLimits) {}
 
@@ -43,19 +47,32 @@ export class FairQueue<Job> {
   /** Starts the job whose turn it is; undefined when none may start. */
   next(): { readonly owner: string; readonly job: Job } | undefined {
     if (this.runningCount >= this.limits.running) return undefined;
-    const next = this.waiting.take((owner) => (this.running.get(owner) ?? 0) < this.limits.runningOfOwner);
+    const { runningOfOwner, remoteOfOwner } = this.limits;
+    const next = this.waiting.take((owner) => {
+      const running = this.running.get(owner) ?? 0;
+      return running < runningOfOwner && running + (this.remote.get(owner) ?? 0) < remoteOfOwner;
+    });
     if (next === undefined) return undefined;
     const { party: owner, item } = next;
-    this.running.set(owner, (this.running.get(owner) ?? 0) + 1);
+    add(this.running, owner, 1);
     this.runningCount++;
     return { owner, job: item.job };
   }
 
-  /** Records that a job of the owner is done. */
+  /**
+   * Records that a running job of the owner begins to wait for a server outside, or no longer does. Others may start
+   * meanwhile; afterwards more than usual may run for a while.
+   */
+  setRemote(owner: string, isRemote: boolean): void {
+    const change = isRemote ? 1 : -1;
+    add(this.remote, owner, change);
+    add(this.running, owner, -change);
+    this.runningCount -= change;
+  }
+
+  /** Records that a running job of the owner, which does not wait for a server outside, is done. */
   done(owner: string): void {
-    const underWay = (this.running.get(owner) ?? 0) - 1;
-    if (underWay > 0) this.running.set(owner, underWay);
-    else this.running.delete(owner);
+    add(this.running, owner, -1);
     this.runningCount--;
   }
 
@@ -82,6 +99,12 @@ export class FairQueue<Job> {
   }
 
   get isIdle(): boolean {
-    return this.waiting.size === 0 && this.runningCount === 0;
+    return this.waiting.size === 0 && this.runningCount === 0 && this.remote.size === 0;
   }
+}
+
+function add(counts: Map<string, number>, owner: string, change: number): void {
+  const count = (counts.get(owner) ?? 0) + change;
+  if (count === 0) counts.delete(owner);
+  else counts.set(owner, count);
 }

@@ -29,6 +29,7 @@ it('a long answer is sent to its end on a busy server, although its client reads
     },
     waitForBody: () => undefined,
     waitForReader: () => undefined,
+    setRemote: () => undefined,
     stopWaiting: () => undefined,
     resume: () => (hasLeft ? undefined : Promise.reject(tooManyRequestsError(1))),
   };

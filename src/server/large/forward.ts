@@ -21,7 +21,11 @@ const ownFields: ReadonlySet<string> = new Set([
 const sliceBytes = 256 * 1024;
 
 interface AnswersRequests {
-  answer(request: LargeRequestMessage, signal: AbortSignal): Promise<LargeRequestAnswer>;
+  answer(
+    request: LargeRequestMessage,
+    signal: AbortSignal,
+    onRemote: (isRemote: boolean) => void,
+  ): Promise<LargeRequestAnswer>;
 }
 
 /** Has the other thread process a request, and writes the response. Sends the body along if it was already read. */
@@ -57,6 +61,7 @@ export async function forward(
       definitionsAt,
     },
     context.signal,
+    (isRemote) => context.seat?.setRemote(isRemote),
   );
   context.waitedMs += answer.waitedMs;
   // If the request is traced, the thread sends the spans itself.

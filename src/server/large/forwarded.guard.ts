@@ -11,6 +11,7 @@ export const idHeader = 'x-plinth-large-request';
 interface Entered {
   readonly request: LargeRequestMessage;
   readonly left: AbortSignal;
+  readonly onRemote: (isRemote: boolean) => void;
   audit: RequestAudit | undefined;
   context: HttpRequestContext | undefined;
 }
@@ -30,10 +31,15 @@ export class ForwardedGuard implements CanActivate {
 
   constructor(@Inject(VENDOR_NAMES) private readonly names: VendorNames) {}
 
-  /** Registers a request. Aborting `left` ends the request, as if its client had left. */
-  enter(request: LargeRequestMessage, left: AbortSignal): string {
+  /**
+   * Registers a request.
+   *
+   * @param left aborting it ends the request, as if its client had left
+   * @param onRemote is called when the request begins to wait for a server outside, and when it no longer does
+   */
+  enter(request: LargeRequestMessage, left: AbortSignal, onRemote: (isRemote: boolean) => void): string {
     const id = String(++this.lastId);
-    this.requests.set(id, { request, left, audit: undefined, context: undefined });
+    this.requests.set(id, { request, left, onRemote, audit: undefined, context: undefined });
     return id;
   }
 
@@ -54,8 +60,9 @@ export class ForwardedGuard implements CanActivate {
     const { headers, plinthContext } = asked;
     const entered = this.requests.get(String(headers[idHeader]));
     if (entered === undefined) return false;
-    const { request, left } = entered;
+    const { request, left, onRemote } = entered;
     entered.context = plinthContext;
+    plinthContext.onRemote = onRemote;
     plinthContext.user = request.user;
     plinthContext.impersonator = request.impersonator;
     plinthContext.decideTrace();

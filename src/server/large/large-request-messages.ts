@@ -103,5 +103,7 @@ export type FromThread =
       readonly method: string;
       readonly args: readonly unknown[];
     }
+  /** The request begins to wait for a server outside, such as a webhook, or no longer does. */
+  | { readonly type: 'remote'; readonly id: number; readonly isRemote: boolean }
   /** The decision of an update function; undefined when the function threw. */
   | { readonly type: 'decided'; readonly id: number; readonly decision: UpdateDecision | undefined };

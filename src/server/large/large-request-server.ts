@@ -24,8 +24,17 @@ const requestTimeoutMs = 600_000;
 
 /** Processes requests without listening. */
 export interface LargeRequestServer {
-  /** Processes a request. `left` is aborted when no client is waiting for the response any longer. */
-  answer(request: LargeRequestMessage, left: AbortSignal): Promise<LargeRequestAnswer>;
+  /**
+   * Processes a request.
+   *
+   * @param left is aborted when no client is waiting for the response any longer
+   * @param onRemote is called when the request begins to wait for a server outside, and when it no longer does
+   */
+  answer(
+    request: LargeRequestMessage,
+    left: AbortSignal,
+    onRemote: (isRemote: boolean) => void,
+  ): Promise<LargeRequestAnswer>;
   /** The metrics of the thread's requests that only the thread can count. */
   counts(): Promise<MetricFamilies>;
   /** Encodes a watch event. */
@@ -58,9 +67,9 @@ export async function buildLargeRequestServer(
   const services = app.get(EndpointServices);
   const follower = app.get(DefinitionInformer);
   return {
-    answer: async (request, left) => {
+    answer: async (request, left, onRemote) => {
       await follower.reached(request.definitionsAt);
-      return answer(fastify, guard, request, left);
+      return answer(fastify, guard, request, guard.enter(request, left, onRemote));
     },
     counts: () => threadCountsOf(app.get(Metrics).registry),
     encode: async ({ type, group, version, resource, form, text, definitionsAt }) => {
@@ -86,9 +95,8 @@ async function answer(
   fastify: FastifyInstance,
   guard: ForwardedGuard,
   request: LargeRequestMessage,
-  left: AbortSignal,
+  id: string,
 ): Promise<LargeRequestAnswer> {
-  const id = guard.enter(request, left);
   try {
     const { method, url, headers, body } = request;
     const options: InjectOptions = {

@@ -43,8 +43,17 @@ interface Job {
   readonly transfer: readonly ArrayBuffer[];
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
+  /** Called when the job begins to wait for a server outside, and when it no longer does. */
+  readonly onRemote?: (isRemote: boolean) => void;
   /** The thread's total CPU time when it got the job, in milliseconds; undefined until it is known. */
   begunAt: number | undefined;
+}
+
+interface RunningJob {
+  readonly job: Job;
+  readonly owner: string;
+  /** Whether the job waits for a server outside, so that others run meanwhile. */
+  isRemote: boolean;
 }
 
 /**
@@ -56,6 +65,7 @@ const ownerOfEvents = '';
 const queueLimits = {
   running: 4,
   runningOfOwner: 2,
+  remoteOfOwner: 16,
   waiting: 96,
   waitingOfOwner: 24,
   unlimitedOwner: ownerOfEvents,
@@ -81,7 +91,7 @@ type ThreadState = { readonly kind: 'none' } | RunningThread | { readonly kind: 
 export class LargeRequestThread implements LargeRequests {
   private state: ThreadState = { kind: 'none' };
   private readonly queue = new FairQueue<Job>(queueLimits);
-  private readonly running = new Map<number, { readonly job: Job; readonly owner: string }>();
+  private readonly running = new Map<number, RunningJob>();
   private idle: NodeJS.Timeout | undefined;
   private lastId = 0;
   /** The metrics of the threads' requests. */
@@ -112,12 +122,20 @@ export class LargeRequestThread implements LargeRequests {
    * Processes a request. Rejects with a 429 when too many requests wait, a 504 or 503 when the thread had to be
    * terminated, and an AbortError when `signal` is aborted before the request's turn. A request aborted later ends at
    * its next call to the process; its CPU time until then is limited.
+   *
+   * @param onRemote is called when the request begins to wait for a server outside, and when it no longer does; other
+   *   requests run meanwhile
    */
-  answer(request: LargeRequestMessage, signal: AbortSignal): Promise<LargeRequestAnswer> {
+  answer(
+    request: LargeRequestMessage,
+    signal: AbortSignal,
+    onRemote?: (isRemote: boolean) => void,
+  ): Promise<LargeRequestAnswer> {
     return new Promise((resolve, reject) => {
       const id = ++this.lastId;
       const message = { type: 'request', id, request } as const;
-      const job: Job = { id, message, transfer: [request.body.buffer], resolve, reject, begunAt: undefined };
+      const transfer = [request.body.buffer];
+      const job: Job = { id, message, transfer, resolve, reject, begunAt: undefined, ...(onRemote && { onRemote }) };
       const owner = tenantOf(request.user.name);
       if (!this.add(owner, job)) return;
       signal.addEventListener('abort', () => {
@@ -170,7 +188,7 @@ export class LargeRequestThread implements LargeRequests {
     clearTimeout(this.idle);
     for (let next = this.queue.next(); next !== undefined; next = this.queue.next()) {
       const { job } = next;
-      this.running.set(job.id, next);
+      this.running.set(job.id, { ...next, isRemote: false });
       const { thread } = this.state.kind === 'running' ? this.state : this.start();
       thread.postMessage(job.message, job.transfer);
     }
@@ -191,6 +209,7 @@ export class LargeRequestThread implements LargeRequests {
       if (message.type === 'answer') this.finish(message.id, ({ resolve }) => resolve(message.answer as never));
       else if (message.type === 'encoded') this.finish(message.id, ({ resolve }) => resolve(message.bytes as never));
       else if (message.type === 'failed') this.finish(message.id, ({ reject }) => reject(new Error(message.message)));
+      else if (message.type === 'remote') this.setRemote(message.id, message.isRemote);
       else if (message.type === 'counted') this.counts.add(message.counts);
       else host.receive(message);
     });
@@ -213,11 +232,27 @@ export class LargeRequestThread implements LargeRequests {
     this.advance();
   }
 
+  private setRemote(id: number, isRemote: boolean): void {
+    const entry = this.running.get(id);
+    if (entry === undefined || entry.isRemote === isRemote) return;
+    entry.isRemote = isRemote;
+    // Whatever the thread computes while the job waits is not its doing.
+    entry.job.begunAt = undefined;
+    this.queue.setRemote(entry.owner, isRemote);
+    entry.job.onRemote?.(isRemote);
+    if (isRemote) this.advance();
+  }
+
+  private done({ owner, isRemote }: RunningJob): void {
+    if (isRemote) this.queue.setRemote(owner, false);
+    this.queue.done(owner);
+  }
+
   private finish(id: number, settle: (job: Job) => void): void {
     const entry = this.running.get(id);
     if (entry === undefined) return;
     this.running.delete(id);
-    this.queue.done(entry.owner);
+    this.done(entry);
     // The CPU time so far was used by the finished job, so the measurement starts again for the others.
     for (const { job } of this.running.values()) job.begunAt = undefined;
     settle(entry.job);
@@ -230,7 +265,8 @@ export class LargeRequestThread implements LargeRequests {
     const usage = await thread.cpuUsage().catch(() => undefined);
     if (usage === undefined || thread !== this.thread) return;
     const now = (usage.user + usage.system) / 1000;
-    for (const { job } of this.running.values()) {
+    for (const { job, isRemote } of this.running.values()) {
+      if (isRemote) continue;
       job.begunAt ??= now;
       if (now - job.begunAt <= this.options.requestCpuMs) continue;
       this.tooSlow(job);
@@ -254,9 +290,9 @@ export class LargeRequestThread implements LargeRequests {
     const { state } = this;
     this.state = { kind: 'none' };
     void this.counts.threadEnded();
-    for (const { job, owner } of [...this.running.values()]) {
-      this.queue.done(owner);
-      job.reject(error());
+    for (const entry of [...this.running.values()]) {
+      this.done(entry);
+      entry.job.reject(error());
     }
     this.running.clear();
     if (state.kind !== 'running') return;

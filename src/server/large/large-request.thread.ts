@@ -79,7 +79,8 @@ async function serve(id: number, request: LargeRequestMessage): Promise<void> {
   requests.set(id, left);
   try {
     const server = await starting;
-    const answer = await leaving.run(left.signal, () => server.answer(request, left.signal));
+    const onRemote = (isRemote: boolean) => send({ type: 'remote', id, isRemote });
+    const answer = await leaving.run(left.signal, () => server.answer(request, left.signal, onRemote));
     // Sent before the response, so that the request is counted once its response has arrived.
     send({ type: 'counted', counts: await server.counts() });
     send({ type: 'answer', id, answer }, [answer.body.buffer]);

@@ -5,6 +5,7 @@ import { checkNesting } from '../../../base/machinery/json/nesting.js';
 import { NestingError } from '../../../base/machinery/json/nesting-error.js';
 import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
 import { isLarge, LargeWork, largeBytes, largeLimits, throwIfLarge } from '../../../base/machinery/large-work.js';
+import { remoteCall } from '../../../base/machinery/remote-call.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import { inTurns, mappedInSteps, Turn } from '../../../base/machinery/turns.js';
 import type { ConversionCall, ConversionTransport } from '../../../base/outgoing/conversion-transports.js';
@@ -132,7 +133,8 @@ export class WebhookConverter {
       const texts = sent.map(({ text }) => text);
       const { uid, body } = conversionReview(this.of.reviewGroup, version, apiVersion, texts);
       const call = { write: () => body, timeoutMs, signal: request.signal, maxAnswerBytes: longestAnswer(sent) };
-      const converted = await this.client.askAndRead(call, async (text) => {
+      const { client } = this;
+      const read = async (text: string) => {
         failure = 'malformed_response';
         const asked = { uid, version, group: this.of.reviewGroup, count: sent.length };
         const answered = await readConversionAnswer(text, asked);
@@ -144,7 +146,8 @@ export class WebhookConverter {
           const checked = checkedObject(object, original, apiVersion, `converted object at index ${i}`);
           return finish(checked);
         });
-      });
+      };
+      const converted = await remoteCall(request, () => client.askAndRead(call, read));
       failure = undefined;
       return converted;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { remoteCall } from '../../../base/machinery/remote-call.js';
 import { addWarning } from '../../../base/machinery/request-context.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { traced } from '../../../base/observability/trace-scope.js';
@@ -85,7 +86,7 @@ export class WebhookCaller {
       return review.body;
     };
     const text = await traced(`webhook ${hook.name}`, { configuration: hook.configuration }, () =>
-      hook.ask(write, context.signal),
+      remoteCall(context, async () => hook.ask(write, context.signal)),
     );
     const answer = await readAnswer(text, { uid, version, group: this.dependencies.group, hook: hook.kind });
     this.annotate(attributes, hook, answer.auditAnnotations);

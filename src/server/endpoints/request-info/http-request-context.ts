@@ -58,6 +58,11 @@ export class HttpRequestContext implements RequestContext {
   bodyBytes: number;
   /** The request's seat, or its place in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
+  /**
+   * Called when the request begins to wait for a server outside, and when it no longer does. Set in the thread for large
+   * requests, where the request has no seat.
+   */
+  onRemote: ((isRemote: boolean) => void) | undefined;
   /** The share of the request in the large bodies under way; unset until it turns out to have one. */
   inHand: BytesShare | undefined;
   /** Where the request gets its share; undefined where large bodies are not limited. */
@@ -100,6 +105,7 @@ export class HttpRequestContext implements RequestContext {
   /** The ends of the request's phases: name and `performance.now()`, alternating. */
   readonly phaseEnds: (string | number)[] = [];
   readonly warnings: string[] = [];
+  private remoteCalls: number;
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
   private over: boolean;
@@ -125,6 +131,8 @@ export class HttpRequestContext implements RequestContext {
     this.body = undefined;
     this.bodyBytes = 0;
     this.seat = undefined;
+    this.onRemote = undefined;
+    this.remoteCalls = 0;
     this.inHand = undefined;
     this.bytesInHand = undefined;
     this.memoryShare = undefined;
@@ -158,6 +166,19 @@ export class HttpRequestContext implements RequestContext {
 
   makeRoom(characters: number): Promise<void> | undefined {
     return roomForObject(this, characters);
+  }
+
+  beginRemoteCall(): void {
+    if (this.remoteCalls++ === 0) this.setRemote(true);
+  }
+
+  endRemoteCall(): void {
+    if (--this.remoteCalls === 0) this.setRemote(false);
+  }
+
+  private setRemote(isRemote: boolean): void {
+    this.seat?.setRemote(isRemote);
+    this.onRemote?.(isRemote);
   }
 
   mark(phase: string): void {

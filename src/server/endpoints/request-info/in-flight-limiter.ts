@@ -136,6 +136,10 @@ class LimitedSeat implements Seat {
     this.beginWaiting();
   }
 
+  setRemote(): void {
+    // Without flow control nobody knows who the others are that could get an extra seat.
+  }
+
   stopWaiting(): void {
     this.giveUp = undefined;
     this.others?.waiting.delete(this);
