@@ -24,6 +24,7 @@ export const suites = {
     'postgres/frozen-writers.',
     'postgres/session-hosts.',
     'postgres/stuck-commits.',
+    'sql-projection/crashed-rows.',
     'src/resources-app.module.',
   ],
   /** Large requests and responses, memory, slow and hostile clients. */
@@ -41,9 +42,27 @@ export const suites = {
     'flow-control/queue-set.',
     'large/large-request-thread.',
     'negotiation/large-yaml-parser.',
+    'machinery/paced-reads.',
     'postgres/finder.',
     'postgres/reader-attacks.',
     'test/compiled-code.',
+  ],
+  /** Parties outside that a cluster is set up with: identity providers, webhooks that decide who may what, extension servers. */
+  outside: [
+    'e2e/admission-webhook-connections.',
+    'e2e/aggregated-documents.',
+    'e2e/aggregation.',
+    'e2e/audit-modes.',
+    'e2e/authentication-bootstrap.',
+    'e2e/authentication-certificates.',
+    'e2e/authentication-configuration.',
+    'e2e/authentication-exec.',
+    'e2e/authentication-oidc.',
+    'e2e/authentication-proxy.',
+    'e2e/authentication-webhook.',
+    'e2e/authorization-configuration.',
+    'e2e/authorization-webhook.',
+    'console/console-oidc.',
   ],
   /** The command line, and third-party programs: kubectl, Chromium, PgBouncer, containerd, the tools of PostgreSQL. */
   tools: [
