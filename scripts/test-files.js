@@ -8,7 +8,7 @@ const graceMs = 10_000;
 /** The interval at which the runner checks whether CPUs are idle, in milliseconds. */
 const lookMs = 1000;
 /** One more group starts if more than this share of all CPU time is idle. */
-const idleShare = 0.25;
+const idleShare = 0.15;
 /** One more group starts only if this much memory is available. */
 const roomyBytes = 3 * 2 ** 30;
 /** How much of a group's output is kept: its end shows why a file failed. */
