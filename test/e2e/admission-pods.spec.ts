@@ -54,6 +54,22 @@ describe('the plugins that complete pods by default', () => {
     assert.equal(again.body.metadata.resourceVersion, updated.body.metadata.resourceVersion);
   });
 
+  it('give pods the zone and region of their node, when they are bound and when they are created on it', async () => {
+    const place = { 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'z' };
+    const [zoned, bare] = ['zoned', 'bare'];
+    await made('/api/v1/nodes', { metadata: { name: zoned, labels: { ...place, rack: '1' } } });
+    await made('/api/v1/nodes', { metadata: { name: bare } });
+    // The other server learns of the node in its own time.
+    const { metadata } = (await made(pods, pod('on-zoned', { nodeName: zoned }), other)).body;
+    assert.deepEqual(metadata.labels, place);
+    assert.equal((await made(pods, pod('on-bare', { nodeName: bare }))).body.metadata.labels, undefined);
+    await made(pods, { ...pod('bound'), metadata: { name: 'bound', labels: { app: 'a' } } });
+    const target = { kind: 'Node', name: zoned };
+    await made(`${pods}/bound/binding`, { metadata: { name: 'bound' }, target });
+    const bound = (await other.get(`${pods}/bound`)).body;
+    assert.deepEqual([bound.spec.nodeName, bound.metadata.labels], [zoned, { ...place, app: 'a' }]);
+  });
+
   it('find classes that another server made a moment ago', async () => {
     for (let i = 0; i < 5; i++) {
       const name = `class-${i}`;

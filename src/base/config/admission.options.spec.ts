@@ -7,6 +7,7 @@ import {
   selectedAdmissionPlugins,
 } from './admission.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
+import { FeatureGates } from './feature-gates.js';
 import { parseOptions } from './parse-options.js';
 
 const groups = { admission: AdmissionOptions, authorization: AuthorizationOptions };
@@ -22,7 +23,7 @@ const specified = names(`
   PersistentVolumeLabel DefaultStorageClass* StorageObjectInUseProtection*
   OwnerReferencesPermissionEnforcement PersistentVolumeClaimResize* RuntimeClass* CertificateApproval*
   CertificateSigning* ClusterTrustBundleAttest* CertificateSubjectRestriction* DefaultIngressClass* DenyServiceExternalIPs
-  NodeDeclaredFeatureValidator* PodResizeValidator* DenyEscalatingExec DenyExecOnPrivileged MutatingAdmissionPolicy* MutatingAdmissionWebhook*
+  PodTopologyLabels* NodeDeclaredFeatureValidator* PodResizeValidator* DenyEscalatingExec DenyExecOnPrivileged MutatingAdmissionPolicy* MutatingAdmissionWebhook*
   ValidatingAdmissionPolicy* ValidatingAdmissionWebhook* ResourceQuota* AlwaysDeny
 `);
 
@@ -34,8 +35,8 @@ describe('admission options', () => {
     assert.deepEqual(selectedAdmissionPlugins(parse().admission), defaults);
     assert.equal(
       defaults.length,
-      23,
-      'the 18 of the specification, two of policies, two of resized pods and one of trust bundles',
+      24,
+      'the 18 of the specification, two of policies, two of resized pods, one of trust bundles and one of topology',
     );
   });
 
@@ -53,6 +54,16 @@ describe('admission options', () => {
     ]);
     const others = defaults.slice(1);
     assert.deepEqual(selected('--disable-admission-plugins=NamespaceLifecycle,NodeRestriction'), others);
+  });
+
+  it('leave out plugins whose feature gate is off', () => {
+    const all = selectedAdmissionPlugins(parse().admission);
+    const left = selectedAdmissionPlugins(parse().admission, FeatureGates.of(['PodTopologyLabelsAdmission=false']));
+    assert.ok(all.includes('PodTopologyLabels'));
+    assert.deepEqual(
+      left,
+      all.filter((name) => name !== 'PodTopologyLabels'),
+    );
   });
 
   it('refuse unknown plugins and contradictions', () => {

@@ -38,6 +38,7 @@ const admissionPlugins = [
   { name: 'CertificateSubjectRestriction', isDefault: true },
   { name: 'DefaultIngressClass', isDefault: true },
   { name: 'DenyServiceExternalIPs', isDefault: false },
+  { name: 'PodTopologyLabels', isDefault: true },
   { name: 'NodeDeclaredFeatureValidator', isDefault: true },
   { name: 'PodResizeValidator', isDefault: true },
   { name: 'DenyEscalatingExec', isDefault: false },
@@ -148,8 +149,12 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
   readonly admissionControlConfigFile: string | undefined = undefined;
 }
 
-/** Plugins that run only when the feature gate of the same name is on. */
-const gated: ReadonlySet<string> = new Set(['PodSecurity', 'MutatingAdmissionPolicy'] satisfies FeatureName[]);
+/** The feature gates without which plugins do not run. */
+const gates: ReadonlyMap<AdmissionPluginName, FeatureName> = new Map([
+  ['PodSecurity', 'PodSecurity'],
+  ['PodTopologyLabels', 'PodTopologyLabelsAdmission'],
+  ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicy'],
+]);
 
 /** The plugins that run, in order. */
 export function selectedAdmissionPlugins(
@@ -161,5 +166,8 @@ export function selectedAdmissionPlugins(
     .filter(({ name, isDefault }) => isDefault || enableAdmissionPlugins.includes(name))
     .map(({ name }) => name)
     .filter((name) => !disableAdmissionPlugins.includes(name))
-    .filter((name) => !gated.has(name) || features.isOn(name as FeatureName));
+    .filter((name) => {
+      const gate = gates.get(name);
+      return gate === undefined || features.isOn(gate);
+    });
 }

@@ -75,6 +75,7 @@ const featureDeclarations = {
   OpenAPIV3: { ...settled, off: '/openapi/v3' },
   PodLogsQuerySplitStreams: { ...alpha, off: 'the query stream of a log is refused' },
   PodSecurity: { ...beta, off: 'the admission plugin of this name does not run' },
+  PodTopologyLabelsAdmission: { ...beta, off: 'pods do not get the zone and the region of their node as labels' },
   RemainingItemCount: { ...beta, off: 'pages of lists do not report how many objects follow' },
   RetryGenerateName: { ...settled, off: 'another name is tried when a generated one is taken' },
   ServerSideApply: { ...settled, off: 'server-side apply' },

@@ -10,6 +10,7 @@ import { buildPodNodeSelector } from '../plugins/pod-node-selector/pod-node-sele
 import { PodResizeValidator } from '../plugins/pod-resize-validator/pod-resize-validator.js';
 import { buildPodSecurity } from '../plugins/pod-security/build-pod-security.js';
 import { buildPodTolerationRestriction } from '../plugins/pod-toleration-restriction/pod-toleration-restriction.js';
+import { PodTopologyLabels } from '../plugins/pod-topology-labels/pod-topology-labels.js';
 import { Priority } from '../plugins/priority/priority.js';
 import { RuntimeClassAdmission } from '../plugins/runtime-class/runtime-class-admission.js';
 import { SecurityContextDeny } from '../plugins/security-context-deny/security-context-deny.js';
@@ -29,6 +30,7 @@ export const podPlugins = {
   PodResizeValidator: ({ names, objects }) => new PodResizeValidator(objects, names),
   PodSecurity: (parts) => buildPodSecurity(parts),
   PodTolerationRestriction: (parts) => buildPodTolerationRestriction(parts),
+  PodTopologyLabels: (parts) => new PodTopologyLabels(parts),
   Priority: (parts) => new Priority(parts),
   RuntimeClass: (parts) => new RuntimeClassAdmission(parts),
   SecurityContextDeny: () => new SecurityContextDeny(),
