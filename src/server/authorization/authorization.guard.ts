@@ -8,6 +8,7 @@ import {
   attributesOf,
 } from '../../base/machinery/authorizer.js';
 import { deniedError } from '../../base/machinery/denied-error.js';
+import { remoteCall } from '../../base/machinery/remote-call.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import { unauthorizedError } from '../../base/machinery/status-error.js';
 import { AUTHORIZATION_METRICS, type AuthorizationMetrics } from './authorization-metrics.js';
@@ -49,7 +50,8 @@ export class AuthorizationGuard implements CanActivate {
   ): Promise<boolean> {
     let decision: AuthorizationDecision;
     try {
-      decision = await pending;
+      // A webhook decides.
+      decision = await remoteCall(context, () => pending);
     } catch (error) {
       this.metrics.decided('error', begin);
       throw error;

@@ -27,6 +27,8 @@ const pod = (image: string, fields: { annotations?: object; ephemeral?: string }
 class Bench {
   readonly asked: { spec: { containers: { image: string }[]; annotations?: object; namespace: string } }[] = [];
   now = 0;
+  /** The number of requests that wait for the webhook, as their contexts see it. */
+  remote = 0;
   isStopped = false;
   answer: () => unknown = () => ({ apiVersion, kind: 'ImageReview', status: { allowed: true } });
   readonly plugin: ImagePolicyWebhook;
@@ -55,6 +57,10 @@ class Bench {
   /** The refusal, or an empty string. */
   async outcome(request: TestRequest): Promise<string> {
     const attributes = admissionAttributes(request);
+    Object.assign(attributes.context, {
+      beginRemoteCall: () => this.remote++,
+      endRemoteCall: () => this.remote--,
+    });
     const message = await this.plugin.validate(attributes).then(
       () => '',
       (error: Error) => error.message,
@@ -86,6 +92,17 @@ describe('ImagePolicyWebhook', () => {
       assert.deepEqual(bench.asked[0]?.spec.containers.map(({ image }) => image) ?? [], expected);
     });
   }
+
+  it('holds up no requests of others while it waits for the webhook', async () => {
+    const bench = new Bench();
+    const seen: number[] = [];
+    bench.answer = () => {
+      setImmediate(() => seen.push(bench.remote));
+      return new Promise((resolve) => setImmediate(() => setImmediate(() => resolve(answer({ allowed: true })()))));
+    };
+    assert.equal(await bench.outcome({ object: pod('a') }), '');
+    assert.deepEqual([...seen, bench.remote], [1, 0]);
+  });
 
   it('sends the annotations that are for it, and the namespace', async () => {
     const bench = new Bench();

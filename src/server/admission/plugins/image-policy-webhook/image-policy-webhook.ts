@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../base/machinery/clock.js';
 import { deepEqual } from '../../../../base/machinery/patch/json-value.js';
+import { remoteCall } from '../../../../base/machinery/remote-call.js';
 import { StatusError } from '../../../../base/machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
 import { CallSeats } from '../../../../base/outgoing/call-seats.js';
@@ -97,7 +98,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(totalTimeoutMs)]);
       const asked = this.seats.take(limit, () => client.post(imageReview(spec, names), limit));
       if (asked === undefined) throw crowdedError();
-      const status = imageReviewStatus(await asked, names);
+      const status = imageReviewStatus(await remoteCall(attributes.context, () => asked), names);
       if (status === undefined) throw new Error('the image policy webhook does not answer with a review');
       this.keep(key, status);
       return status;
