@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** Where the browsers of Debian and others are; `PLINTH_TEST_BROWSER` names another. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -28,6 +28,15 @@ export class ConsoleTab {
   static async open(browser: Browser, url: string, provider?: string): Promise<ConsoleTab> {
     const viewport = { width: 1280, height: 800 };
     const context = await browser.newContext({ viewport, ignoreHTTPSErrors: provider !== undefined });
+    return ConsoleTab.openIn(context, url, provider);
+  }
+
+  /** One more tab of the same browser, with the cookies and the storage of this one. Both close together. */
+  another(url: string): Promise<ConsoleTab> {
+    return ConsoleTab.openIn(this.page.context(), url);
+  }
+
+  private static async openIn(context: BrowserContext, url: string, provider?: string): Promise<ConsoleTab> {
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
     const tab = new ConsoleTab(page);

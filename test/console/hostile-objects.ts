@@ -70,6 +70,7 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     metadata: { name: 'marks' },
     spec: { text: manyMarks },
   });
+  await hostileStates(write);
   const named = `${encodeURIComponent(role)}`;
   return [
     { fragment: '#/', shown },
@@ -85,6 +86,9 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=timeline', shown },
     { fragment: '#/list/rbac.authorization.k8s.io/v1/clusterroles?q=hostile', shown: role },
     { fragment: `#/object/rbac.authorization.k8s.io/v1/clusterroles/-/${named}`, shown: role },
+    { fragment: '#/object/core/v1/nodes/-/hostile', shown },
+    { fragment: '#/object/core/v1/pods/default/ailing', shown },
+    { fragment: '#/list/core/v1/pods?q=ailing', shown },
     { fragment: '#/search?q=hostile%3C', shown: role },
     { fragment: `#/search?q=${encodeURIComponent(hostileText)}`, shown: '0 objects' },
     { fragment: '#/list/hostile.example.com/v1/things', shown },
@@ -93,6 +97,26 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     { fragment: `#/list/core/v1/${named}`, shown: role },
     { fragment: `#/list/core/v1/configmaps?q=${named}`, shown: 'Config maps' },
   ];
+}
+
+/** What agents of nodes say about their node and its pods, and who says so. */
+async function hostileStates(write: Write): Promise<void> {
+  const condition = { type: 'Ready', status: 'False', reason: 'Ailing', message: hostileText };
+  await write('POST', '/api/v1/nodes', { metadata: { name: 'hostile' }, status: { conditions: [condition] } });
+  const pod = { metadata: { name: 'ailing' }, spec: { containers: [{ name: 'app', image: hostileText }] } };
+  const manager = encodeURIComponent(hostileText.slice(0, 120));
+  const made = (await write('POST', `/api/v1/namespaces/default/pods?fieldManager=${manager}`, pod)) as object;
+  const waiting = { reason: hostileText.slice(0, 60), message: hostileText };
+  await write('PUT', '/api/v1/namespaces/default/pods/ailing/status', {
+    ...made,
+    status: {
+      phase: 'Pending',
+      conditions: [condition],
+      containerStatuses: [
+        { name: 'app', image: hostileText, imageID: '', ready: false, restartCount: 0, state: { waiting } },
+      ],
+    },
+  });
 }
 
 function hostileDefinition(): object {

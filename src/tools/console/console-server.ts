@@ -135,7 +135,7 @@ class ConsoleServer {
     this.cookies = new SessionCookies(clusters, this.sessions, isSecure);
     this.oidc = oidc === undefined ? undefined : new OidcClient(oidc, clock);
     const reader = sql === undefined ? undefined : new SqlReader(sql.url, sql);
-    this.sql = new SqlRoutes(first, reader, logger);
+    this.sql = new SqlRoutes(first, reader, logger, (session) => this.logins.isOver(session));
     this.logins = new LoginRoutes({
       clusters,
       sessions: this.sessions,
@@ -151,6 +151,7 @@ class ConsoleServer {
         this.origins.problem(headers, 'GET', false) ?? (settings.readOnly === true ? readOnlyProblem : undefined),
       sessionOf: ({ headers }: IncomingMessage, key: string | undefined) =>
         this.logins.renewed(this.cookies.find(headers, key)),
+      isOver: (session: ConsoleSession) => this.logins.isOver(session),
       begin: ({ share }: ConsoleSession) => this.forwarded.begin(share),
     };
     this.terminals = new Terminals(guard, logger);
@@ -217,7 +218,7 @@ class ConsoleServer {
     if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
     // Also ends the count for a response that nobody reads.
     whenClosed(reply.raw, end);
-    return forward(session, request, reply);
+    return forward(session, request, reply, (each) => this.logins.isOver(each));
   }
 
   private async shown(session: ConsoleSession) {

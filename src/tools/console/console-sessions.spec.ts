@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { request, type ServerResponse } from 'node:http';
 import { type RequestOptions, request as secureRequest } from 'node:https';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -173,6 +174,34 @@ describe('sessions of the console', () => {
     scene.now += 60_000;
     assert.equal((await send('GET', '/console/session', later)).status, 401);
     assert.equal((await send('GET', '/api/v1/pods', later)).status, 401);
+  });
+
+  it('ends a session, and what is under way with it, where the API server no longer accepts its credentials', async () => {
+    const path = '/apis/metrics.example.com/v1/pods';
+    const refuse = (response: ServerResponse) => void response.writeHead(401).end('{"kind":"Status","code":401}');
+    api.answers.set(path, refuse);
+    const keys = await login('token-of-alice');
+    // A server behind the API server does not know who asks; the API server does.
+    const foreign = await send('GET', path, keys);
+    assert.deepEqual([foreign.status, foreign.headers['x-plinth-session']], [401, undefined]);
+    assert.equal((await send('GET', '/console/session', keys)).status, 200);
+    const { socket } = await scene.upgrade('/api/v1/namespaces/a/pods/p/exec?command=sh', {
+      ...keys,
+      'sec-websocket-protocol': `v5.channel.k8s.io, plinth-key.${keys['x-plinth-console']}`,
+    });
+    assert.ok(socket);
+    const ended = once(socket.resume(), 'close');
+    api.answers.set('/apis', refuse);
+    try {
+      const own = await send('GET', path, keys);
+      assert.deepEqual([own.status, own.headers['x-plinth-session']], [401, 'none']);
+      assert.match(own.text, /no longer accepts/);
+      await ended;
+      assert.equal((await send('GET', '/console/session', keys)).status, 401);
+    } finally {
+      api.answers.clear();
+    }
+    assert.equal((await send('GET', '/api/v1/pods', keys)).status, 401);
   });
 
   it('sends the credentials of the login and of nobody else', async () => {

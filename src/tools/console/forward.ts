@@ -7,11 +7,19 @@ import { refuse } from './refuse.js';
 import type { ConsoleSession } from './sessions.js';
 import { UpstreamError } from './upstream-error.js';
 
-/** Passes a request on to the API server as the user of the session, and the response back, both as they arrive. */
+/** What a user learns whose credentials have ended before the session. */
+export const refusedText = 'the API server no longer accepts these credentials: log in again';
+
+/**
+ * Passes a request on to the API server as the user of the session, and the response back, both as they arrive.
+ *
+ * @param isOver asked about each 401: whether the API server refuses the user, and not only a server behind it
+ */
 export async function forward(
   session: ConsoleSession,
   request: FastifyRequest,
   reply: FastifyReply,
+  isOver: (session: ConsoleSession) => Promise<boolean>,
 ): Promise<FastifyReply> {
   const { method, url, raw } = request;
   const forwarded = forwardedPath(method, url);
@@ -29,6 +37,10 @@ export async function forward(
       ...(hasBody ? { body: raw } : {}),
       signal,
     });
+    if (answer.statusCode === 401 && (await isOver(session))) {
+      answer.destroy();
+      return refuse(reply, 401, refusedText);
+    }
     reply.hijack();
     const own = { ...reply.getHeaders(), 'content-security-policy': foreignPolicy } as Record<string, string>;
     reply.raw.writeHead(answer.statusCode ?? 502, { ...own, ...answeredHeaders(answer.headers) });

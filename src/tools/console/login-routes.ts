@@ -100,6 +100,18 @@ export class LoginRoutes {
     }
   }
 
+  /**
+   * Ends a session whose credentials the API server no longer accepts, and all that is under way for it: a token that was
+   * taken back, or has ended, must not live on in a terminal.
+   */
+  async isOver(session: ConsoleSession): Promise<boolean> {
+    const signal = AbortSignal.any([session.ended.signal, AbortSignal.timeout(loginMs)]);
+    if (!session.ended.signal.aborted && (await session.upstream.accepts(session, signal))) return false;
+    this.own.logger.info('the API server ends a session', { user: session.user.name });
+    this.own.sessions.close(session);
+    return true;
+  }
+
   private oidcHost(client: OidcClient) {
     const { clusters, cookies, clock, logger } = this.own;
     const [cluster] = clusters as readonly [Upstream];

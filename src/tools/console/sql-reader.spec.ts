@@ -327,6 +327,22 @@ describe('questions in SQL', () => {
       }
     });
 
+    it('end the session where the API server no longer accepts the credentials', async () => {
+      const own = await post('/console/login', { login: 'token-of-bob' }, { origin });
+      const [cookie = ''] = own.headers.get('set-cookie')?.split(';') ?? [];
+      const bob = { origin, cookie, 'x-plinth-console': ((await own.json()) as { key: string }).key };
+      const reviews = '/apis/authorization.example.io/v1/selfsubjectaccessreviews';
+      const usual = ['/apis', reviews].map((path) => [path, api.answers.get(path)] as const);
+      for (const [path] of usual) api.answers.set(path, (response) => void response.writeHead(401).end('{}'));
+      try {
+        const refused = await post('/console/sql', { sql: 'select 1' }, bob);
+        assert.deepEqual([refused.status, refused.headers.get('x-plinth-session')], [401, 'none']);
+      } finally {
+        for (const [path, answer] of usual) api.answers.set(path, answer as (response: ServerResponse) => void);
+      }
+      assert.equal((await fetch(`${origin}/console/session`, { headers: bob })).status, 401);
+    });
+
     it('count no longer than their client stays, also one that leaves before the server says that it may', async () => {
       const reviews = '/apis/authorization.example.io/v1/selfsubjectaccessreviews';
       const usual = api.answers.get(reviews) as (response: ServerResponse) => void;

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenClosed } from '../../base/machinery/when-closed.js';
 import type { Logger } from '../../base/observability/logger.js';
+import { refusedText } from './forward.js';
 import { refuse } from './refuse.js';
+import { RefusedLogin } from './refused-login.js';
 import type { ConsoleSession } from './sessions.js';
 import { sqlAnswerText } from './sql-answer-text.js';
 import { SqlBusy } from './sql-busy.js';
@@ -30,6 +32,8 @@ export class SqlRoutes {
     private readonly upstream: Upstream,
     private readonly reader: SqlReader | undefined,
     private readonly logger: Logger,
+    /** Ends a session whose credentials the API server no longer accepts. */
+    private readonly isOver: (session: ConsoleSession) => Promise<boolean>,
   ) {}
 
   /** Whether the API server lets the user of the session read `/sql`. Checked each time: rights change. */
@@ -42,8 +46,9 @@ export class SqlRoutes {
         AbortSignal.any([session.ended.signal, AbortSignal.timeout(askMs)]),
       );
     } catch (error) {
-      if (error instanceof UpstreamError || session.ended.signal.aborted) return false;
-      throw error;
+      if (error instanceof RefusedLogin) await this.isOver(session);
+      else if (!(error instanceof UpstreamError || session.ended.signal.aborted)) throw error;
+      return false;
     }
   }
 
@@ -84,6 +89,7 @@ export class SqlRoutes {
       end();
     });
     if (!(await this.mayAsk(session))) {
+      if (session.ended.signal.aborted) return refuse(reply, 401, refusedText);
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
     }
     try {

@@ -19,6 +19,8 @@ export interface TerminalGuard {
   readonly problem: (request: IncomingMessage) => string | undefined;
   /** The session of the cookie and of the key that the page has sent. */
   readonly sessionOf: (request: IncomingMessage, key: string | undefined) => Promise<ConsoleSession | undefined>;
+  /** Ends the session if the API server no longer accepts its credentials. */
+  readonly isOver: (session: ConsoleSession) => Promise<boolean>;
   /** Counts one more request under way; undefined when there are too many. */
   readonly begin: (session: ConsoleSession) => (() => void) | undefined;
 }
@@ -74,6 +76,7 @@ export class Terminals {
     });
     if (answer.kind === 'response') {
       answer.response.destroy();
+      if (answer.response.statusCode === 401) await this.guard.isOver(session);
       return refuse(client, answer.response.statusCode ?? 502, 'the API server opens no terminal there');
     }
     this.logger.info('terminal opened in the console', { user: session.user.name, path: forwarded.path.split('?')[0] });

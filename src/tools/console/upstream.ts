@@ -93,12 +93,26 @@ export class Upstream {
     }
   }
 
-  /** Whether the user of a session may `get` a non-resource URL, by the API server's decision. */
-  async mayRead(
-    session: { readonly agent: Agent; readonly authorization: string | undefined; readonly suffix: string },
-    path: string,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  /**
+   * Whether the API server still accepts the credentials of a session. Where it can't be asked, they count.
+   */
+  async accepts(session: SessionCredentials, signal: AbortSignal): Promise<boolean> {
+    const { agent, authorization } = session;
+    const headers = headersOf(authorization);
+    try {
+      return (await this.json({ agent, method: 'GET', path: '/apis', headers, signal })).status !== 401;
+    } catch (error) {
+      if (error instanceof UpstreamError || signal.aborted) return true;
+      throw error;
+    }
+  }
+
+  /**
+   * Whether the user of a session may `get` a non-resource URL, by the API server's decision.
+   *
+   * @throws RefusedLogin where it no longer accepts the credentials, UpstreamError
+   */
+  async mayRead(session: SessionCredentials, path: string, signal: AbortSignal): Promise<boolean> {
     const { agent, authorization, suffix } = session;
     const headers = headersOf(authorization);
     const group = `authorization.${suffix}`;
@@ -112,6 +126,7 @@ export class Upstream {
       { agent, method: 'POST', path: reviews, headers, signal },
       JSON.stringify(review),
     );
+    if (status === 401) throw new RefusedLogin('the API server no longer accepts these credentials');
     return status < 300 && (body as { status?: { allowed?: unknown } } | undefined)?.status?.allowed === true;
   }
 
@@ -164,6 +179,12 @@ export class Upstream {
     }
     return { status: answer.statusCode ?? 0, body };
   }
+}
+
+interface SessionCredentials {
+  readonly agent: Agent;
+  readonly authorization: string | undefined;
+  readonly suffix: string;
 }
 
 /** Connections of one user. */

@@ -59,4 +59,24 @@ export function editingCases(own: () => ConsoleInBrowser): void {
       assert.equal((await own().cluster.first.client.get(`${configMaps}/pasted-b`)).status, 200);
     });
   });
+
+  it('creates a namespace together with what goes into it', async () => {
+    const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: pasted}\n';
+    const map = (where: string) =>
+      `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: inside, namespace: ${where}}\ndata: {a: "1"}\n`;
+    await own().inTab(async (tab) => {
+      await tab.page.keyboard.press('c');
+      await tab.fillYaml(`${namespace}${map('pasted')}${map('elsewhere')}`);
+      await tab.page.click('text=Try (dry run)');
+      await tab.shows('1 of 3 objects are refused', '.actions');
+      await tab.shows(/refused.*"elsewhere" not found/s, '.outcomes li');
+      await tab.fillYaml(`${namespace}${map('pasted')}`);
+      await tab.page.click('text=Try (dry run)');
+      await tab.shows(/comes after its namespace.*once the namespace pasted is there/s, '.outcomes li');
+      await tab.page.click('text=Apply all 2');
+      await tab.shows(/^created/, '.outcomes li:nth-child(2)');
+      const made = await own().cluster.first.client.get('/api/v1/namespaces/pasted/configmaps/inside');
+      assert.deepEqual(made.body.data, { a: '1' });
+    });
+  });
 }

@@ -61,6 +61,7 @@ export class Api {
   }
 
   protected async call(path: string, options: CallOptions): Promise<Response> {
+    checkPath(path);
     const { method = 'GET', accept = 'application/json', body, contentType = 'application/json', signal } = options;
     const key = this.key();
     const headers: Record<string, string> = { accept };
@@ -82,8 +83,21 @@ export class Api {
     }
     if (response.ok) return response;
     const fault = await faultOf(response);
-    if (fault.code === 401 && key !== undefined) this.loggedOut(fault.message);
+    // A server behind the API may answer 401 as well; that is one fault among others.
+    if (response.headers.get('x-plinth-session') === 'none' && key !== undefined) this.loggedOut(fault.message);
     throw fault;
+  }
+}
+
+/**
+ * Browsers take dots between slashes, also encoded ones, for steps up: what an address calls `..` would be a request about
+ * something else.
+ *
+ * @throws ApiFault
+ */
+export function checkPath(path: string): void {
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path.split('?', 1)[0] ?? '')) {
+    throw new ApiFault(400, 'nothing has dots alone for its name');
   }
 }
 

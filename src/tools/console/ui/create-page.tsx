@@ -18,6 +18,8 @@ interface Outcome {
   /** The object that was there before, if it is changed. */
   readonly before?: ApiObject;
   readonly problem?: string;
+  /** The namespace that another object of the text makes first: only then can the server look at this one. */
+  readonly waitsFor?: string;
 }
 
 /** What was tried, and whether for good. */
@@ -43,7 +45,7 @@ export function CreatePage() {
     isBusy.value = true;
     const outcomes: Outcome[] = [];
     for (const pasted of objects) {
-      outcomes.push(await apply(pasted, isDryRun));
+      outcomes.push(await apply(pasted, isDryRun, newNamespaces(outcomes)));
       tried.value = { text, isDryRun, outcomes: [...outcomes] };
     }
     if (!isDryRun) void loadKinds().catch(() => {});
@@ -85,7 +87,9 @@ export function CreatePage() {
           <button type="submit" class="main" aria-disabled={isBusy.value}>
             {isGood ? `Apply ${count === 1 ? 'it' : `all ${count}`}` : 'Try (dry run)'}
           </button>
-          <span class="quiet">{count > 1 ? `${count} objects` : ''}</span>
+          <span class="quiet" role="status">
+            {isTried && tried.value !== undefined ? summary(tried.value) : count > 1 ? `${count} objects` : ''}
+          </span>
         </p>
       </form>
       {problem.value !== '' && (
@@ -98,8 +102,29 @@ export function CreatePage() {
   );
 }
 
-/** Sends one object. Its failure is a part of the outcome. */
-async function apply(pasted: PastedObject, isDryRun: boolean): Promise<Outcome> {
+/** What came of it, beside the button: the rest may be out of sight. */
+function summary({ isDryRun, outcomes }: Tried): string {
+  const refused = outcomes.filter(({ problem }) => problem !== undefined).length;
+  const all = outcomes.length === 1 ? 'the object' : `${outcomes.length} objects`;
+  if (refused === 0) return isDryRun ? `Nothing is wrong with ${all}` : 'Applied';
+  return outcomes.length === 1 ? 'The object is refused: see below' : `${refused} of ${all} are refused: see below`;
+}
+
+/** Namespaces that are not there yet, and that the text itself makes. */
+function newNamespaces(outcomes: readonly Outcome[]): ReadonlySet<string> {
+  const made = outcomes.filter(
+    ({ pasted, before, problem }) =>
+      pasted.kind === 'Namespace' && pasted.apiVersion === 'v1' && before === undefined && problem === undefined,
+  );
+  return new Set(made.map(({ pasted }) => pasted.name));
+}
+
+/**
+ * Sends one object. Its failure is a part of the outcome.
+ *
+ * @param coming namespaces that objects before it make
+ */
+async function apply(pasted: PastedObject, isDryRun: boolean, coming: ReadonlySet<string>): Promise<Outcome> {
   const collection = collectionOf(kinds.value?.all ?? [], pasted, chosenNamespace.value);
   if (collection === undefined) {
     return { pasted, problem: `the server does not serve ${pasted.kind} of ${pasted.apiVersion}` };
@@ -127,6 +152,9 @@ async function apply(pasted: PastedObject, isDryRun: boolean): Promise<Outcome> 
     });
     return { pasted, result: readObject(result), ...(before !== undefined && { before }) };
   } catch (error) {
+    const namespace = pasted.namespace || chosenNamespace.value;
+    const isMissing = error instanceof ApiFault && error.code === 404;
+    if (isDryRun && isMissing && coming.has(namespace)) return { pasted, waitsFor: namespace };
     return { pasted, problem: (error as Error).message };
   }
 }
@@ -136,13 +164,16 @@ function Outcomes({ tried: { isDryRun, outcomes } }: { readonly tried: Tried }) 
     <section class="outcome">
       <h2>{isDryRun ? 'What the server would make of it' : 'Done'}</h2>
       <ul class="outcomes">
-        {outcomes.map(({ pasted, result, before, problem }, index) => (
+        {outcomes.map(({ pasted, result, before, problem, waitsFor }, index) => (
           <li key={index}>
             <p>
-              <OutcomeWord {...{ isDryRun, before, problem }} />{' '}
+              <OutcomeWord {...{ isDryRun, before, problem, waitsFor }} />{' '}
               <ObjectName pasted={pasted} result={isDryRun ? undefined : result} />
             </p>
             {problem !== undefined && <p class="problem">{problem}</p>}
+            {waitsFor !== undefined && (
+              <p class="quiet">The server can check it only once the namespace {waitsFor} is there.</p>
+            )}
             {isDryRun && result !== undefined && (
               <DiffView
                 before={before === undefined ? '' : shown(before)}
@@ -161,8 +192,10 @@ function OutcomeWord({
   isDryRun,
   before,
   problem,
-}: Pick<Outcome, 'before' | 'problem'> & { readonly isDryRun: boolean }) {
+  waitsFor,
+}: Pick<Outcome, 'before' | 'problem' | 'waitsFor'> & { readonly isDryRun: boolean }) {
   if (problem !== undefined) return <StatusText tone="bad" text="refused" />;
+  if (waitsFor !== undefined) return <StatusText tone="idle" text="comes after its namespace" />;
   const word = before === undefined ? 'created' : 'changed';
   return <StatusText tone="good" text={isDryRun ? `would be ${word}` : word} />;
 }

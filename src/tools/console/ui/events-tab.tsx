@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { Blank, Skeleton } from './blank.js';
 import { now } from './clock.js';
-import { type Followed, follow, waitInBrowser } from './follow.js';
+import { type Followed, follow, waitInBrowser, watchSeconds } from './follow.js';
 import type { Metadata } from './metadata.js';
 import { lastTime } from './problems.js';
 import { api } from './session.js';
@@ -47,7 +47,8 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
           isLoaded.value = true;
           return list.metadata.resourceVersion ?? '';
         },
-        watchPath: (version) => path({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: version }),
+        watchPath: (version) =>
+          path({ watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: watchSeconds, resourceVersion: version }),
         event: (type, changed) => {
           const event = changed as EventObject;
           const next = new Map(events.value);
@@ -58,6 +59,9 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
         },
         state: (state, message) => {
           problem.value = state === 'failed' || state === 'waiting' ? message : '';
+        },
+        forget: () => {
+          events.value = new Map();
         },
       };
       return follow(api, followed, signal, waitInBrowser);

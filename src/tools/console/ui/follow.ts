@@ -16,6 +16,8 @@ export interface Followed {
   /** Takes an event; returns the version that the watch has reached. */
   event(type: string, object: unknown): string | undefined;
   state(state: FollowState, message: string): void;
+  /** The user may no longer read it: what is known of it must not stay in sight. */
+  forget(): void;
 }
 
 /** Waits the given number of milliseconds, or until the signal. */
@@ -23,6 +25,11 @@ export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
+/**
+ * How long a watch lasts, in seconds. Servers decide at its beginning whether the user may watch, so that rights that are
+ * taken away count for the page by its end.
+ */
+export const watchSeconds = '60';
 /** A watch that lasted this long counts as successful. */
 const goodWatchMs = 10_000;
 
@@ -52,6 +59,7 @@ export async function follow(api: Api, followed: Followed, signal: AbortSignal, 
           continue;
         }
       }
+      if (fault.code === 403) followed.forget();
       if (isFinal(fault.code)) {
         followed.state('failed', fault.message);
         return;

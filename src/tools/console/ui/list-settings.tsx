@@ -1,5 +1,7 @@
 import type { ListSettings } from './columns.js';
-import { isTextList, stored } from './stored.js';
+import { userName } from './session.js';
+import { isTextList } from './stored.js';
+import { storedOfUser } from './stored-of-user.js';
 
 const none: ListSettings = { hidden: [], isWide: false, labels: [] };
 
@@ -13,7 +15,8 @@ function areSettings(value: unknown): value is Readonly<Record<string, ListSetti
   );
 }
 
-const kept = stored<Readonly<Record<string, ListSettings>>>('lists', {}, areSettings);
+// Of each user: names of labels tell what there is.
+const kept = storedOfUser<Readonly<Record<string, ListSettings>>>('lists', {}, areSettings, userName);
 
 /** @param key of the kind */
 export function settingsOf(key: string): ListSettings {

@@ -1,6 +1,6 @@
 import type { Api } from './api.js';
 import { ApiFault } from './api-fault.js';
-import { type Followed, type FollowState, follow, type Wait } from './follow.js';
+import { type Followed, type FollowState, follow, type Wait, watchSeconds } from './follow.js';
 import { type ApiObject, readObject } from './yaml-text.js';
 
 /** One object that is kept up to date by a watch. */
@@ -45,6 +45,7 @@ export class LiveObject {
         `${this.collection}?${new URLSearchParams({
           watch: 'true',
           allowWatchBookmarks: 'true',
+          timeoutSeconds: watchSeconds,
           fieldSelector: `metadata.name=${this.name}`,
           resourceVersion: version,
         })}`,
@@ -62,6 +63,9 @@ export class LiveObject {
         this.state = state;
         this.message = message;
         this.changed();
+      },
+      forget: () => {
+        this.object = undefined;
       },
     };
     return follow(this.api, followed, signal, wait);

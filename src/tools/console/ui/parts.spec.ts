@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { checkPath } from './api.js';
 import { kindOf, pathOf, searchKinds } from './kinds.js';
 import { formatRoute, parseRoute, type Route } from './routes.js';
 import { ageOf, shownRows, windowOf } from './rows.js';
@@ -62,6 +63,25 @@ describe('the parts of the page', () => {
       '#/javascript:alert(1)',
     ]) {
       assert.deepEqual(parseRoute(text), { page: 'home' }, text);
+    }
+  });
+
+  it('ask about nothing else than what a name says', () => {
+    for (const path of [
+      '/api/v1/pods/..',
+      '/api/v1/namespaces/../pods/x?limit=1',
+      '/apis/%2e%2E/api/v1',
+      '/api/v1/.',
+    ]) {
+      assert.throws(() => checkPath(path), /dots alone/, path);
+    }
+    for (const path of [
+      '/api/v1/pods/...',
+      '/api/v1/pods/a..b',
+      '/api/v1/pods/x?fieldSelector=/../',
+      '/api/v1/..pods',
+    ]) {
+      assert.doesNotThrow(() => checkPath(path), path);
     }
   });
 

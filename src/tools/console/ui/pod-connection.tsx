@@ -1,3 +1,4 @@
+import { checkPath } from './api.js';
 import { endOfInput, inputMessage, ProgramReader, resizeMessage } from './pod-channel.js';
 import { streamProtocols } from './session.js';
 import type { StreamPath } from './terminal-modes.js';
@@ -16,6 +17,7 @@ export interface PodConnection {
  *
  */
 export function connectPod({ path, isTerminal }: StreamPath, screen: Screen, closed: () => void): PodConnection {
+  checkPath(path);
   const url = new URL(path, location.href);
   url.protocol = url.protocol.replace('http', 'ws');
   const socket = new WebSocket(url, streamProtocols());

@@ -171,6 +171,11 @@ function leave(): void {
 
 function forget(why: string): void {
   if (isLeaving) return;
+  // The session of a newer login in another tab is not this one's to end.
+  if (key !== undefined && key !== readKey(cluster) && session.value) {
+    followOtherTabs();
+    return;
+  }
   key = undefined;
   keepKey(cluster, undefined);
   kinds.value = undefined;
@@ -210,7 +215,22 @@ export async function loadKinds(): Promise<void> {
   namespaces.value = (list?.items ?? []).map(({ metadata }) => metadata.name);
 }
 
-// A logout in one tab is one in all.
-addEventListener('storage', ({ key: name, newValue }) => {
-  if (name === keyName(cluster) && newValue === null && session.value) leave();
+/**
+ * A browser has one session of a cluster: a login or logout in one tab is one in all. Whatever the page knows is that of
+ * the session before.
+ */
+function followOtherTabs(): void {
+  if (readKey(cluster) === key || isLeaving || session.value === undefined) return;
+  isLeaving = true;
+  session.value = undefined;
+  location.reload();
+}
+
+// Without a name, everything was removed.
+addEventListener('storage', ({ key: name }) => {
+  if (name === keyName(cluster) || name === null) followOtherTabs();
+});
+// A page that the browser has kept for the way back has heard of nothing meanwhile.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) followOtherTabs();
 });

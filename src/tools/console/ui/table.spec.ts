@@ -68,8 +68,8 @@ describe('a live table', () => {
     assert.deepEqual(asked, [
       `${first}&limit=250`,
       `${first}&limit=1000&continue=next`,
-      `${first}&watch=true&allowWatchBookmarks=true&resourceVersion=7`,
-      `${first}&watch=true&allowWatchBookmarks=true&resourceVersion=10`,
+      `${first}&watch=true&allowWatchBookmarks=true&timeoutSeconds=60&resourceVersion=7`,
+      `${first}&watch=true&allowWatchBookmarks=true&timeoutSeconds=60&resourceVersion=10`,
     ]);
     assert.ok(seen.includes('loading:a,c'), 'the first page is shown before the second is there');
     assert.deepEqual(
@@ -135,6 +135,12 @@ describe('a live table', () => {
   it('stops where the user may not', async () => {
     const { shown, asked } = await run([gone(403), page(['a'], '7')]);
     assert.deepEqual([shown.state, shown.message, asked.length], ['failed', 'too old', 1]);
+  });
+
+  it('keeps nothing in sight that the user may no longer read', async () => {
+    const { shown, asked } = await run([page(['a'], '7'), event('ADDED', table(row('b', '8'))), gone(403)]);
+    assert.deepEqual([shown.state, shown.message, asked.length], ['failed', 'too old', 3]);
+    assert.deepEqual(shown.all, []);
   });
 
   it('shows lists of servers that make no tables', async () => {

@@ -1,6 +1,6 @@
 import type { Api } from './api.js';
 import { boundedText } from './bounded-text.js';
-import { type Followed, type FollowState, follow, type Wait } from './follow.js';
+import { type Followed, type FollowState, follow, type Wait, watchSeconds } from './follow.js';
 import type { Metadata, OwnerReference } from './metadata.js';
 
 /** A column of a server-side table. */
@@ -70,12 +70,22 @@ export class LiveTable {
     const followed: Followed = {
       accept,
       list: (ending) => this.list(accept, ending),
-      watchPath: (version) => this.path({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: version }),
+      watchPath: (version) =>
+        this.path({
+          watch: 'true',
+          allowWatchBookmarks: 'true',
+          timeoutSeconds: watchSeconds,
+          resourceVersion: version,
+        }),
       event: (type, object) => this.event(type, object as TableBody & { readonly metadata?: Metadata }),
       state: (state, message) => {
         this.state = state;
         this.message = message;
         this.changed();
+      },
+      forget: () => {
+        this.rows = new Map();
+        this.sorted = undefined;
       },
     };
     return follow(this.api, followed, signal, wait);
