@@ -7,6 +7,7 @@ import { hostileCases } from '../console/cases/hostile-cases.js';
 import { loginCases } from '../console/cases/login-cases.js';
 import { lookingCases } from '../console/cases/looking-cases.js';
 import { pastCases } from '../console/cases/past-cases.js';
+import { pathCases } from '../console/cases/path-cases.js';
 import { rightsCases } from '../console/cases/rights-cases.js';
 import { sqlCases } from '../console/cases/sql-cases.js';
 import { workCases } from '../console/cases/work-cases.js';
@@ -23,6 +24,7 @@ describe('the console in a browser', () => {
 
   for (const addCases of [
     loginCases,
+    pathCases,
     rightsCases,
     editingCases,
     sqlCases,

@@ -23,6 +23,18 @@ function originsProblem(origins: readonly string[]): string | undefined {
   return wrong === undefined ? undefined : 'must be origins such as https://console.example.com';
 }
 
+/** Paths that the console answers itself, and that a base path would hide. */
+const taken: ReadonlySet<string> = new Set(['api', 'apis', 'console', 'history', 'metrics', 'openapi', 'version']);
+
+function basePathProblem(path: string): string | undefined {
+  const segments = path.split('/').slice(1);
+  const isPath = /^(?:\/[A-Za-z0-9._-]+)+$/.test(path) && !segments.some((each) => /^\.+$/.test(each));
+  if (!isPath) return 'must be a path such as /plinth, without a slash at its end';
+  return taken.has(segments[0] ?? '')
+    ? `must not begin with /${segments[0]}, which the console uses itself`
+    : undefined;
+}
+
 function needsIssuer(value: unknown, all: Readonly<Record<string, unknown>>): string | undefined {
   return value !== undefined && all.oidcIssuerUrl === undefined ? 'needs --oidc-issuer-url as well' : undefined;
 }
@@ -67,6 +79,17 @@ export class ConsoleOptions {
   @Check('origins', originsProblem)
   readonly origins: readonly string[] = [];
 
+  @Flag({
+    name: 'base-path',
+    type: 'string',
+    unit: 'path',
+    usage:
+      'Path below which a proxy serves the console, such as /plinth, whether or not the proxy takes it away from the ' +
+      'requests that it passes on. Unset: the console has the whole origin.',
+  })
+  @Check('basePath', basePathProblem)
+  readonly basePath: string | undefined = undefined;
+
   @Flag({ name: 'tls-cert-file', type: 'string', unit: 'file', usage: 'Certificate in PEM of the console.' })
   @Check('tlsPair', pairProblem('tlsPrivateKeyFile'))
   readonly tlsCertFile: string | undefined = undefined;
@@ -89,7 +112,7 @@ export class ConsoleOptions {
     unit: 'url',
     usage:
       'OpenID Connect provider to log in with, whose ID tokens the server of the current context accepts. Register ' +
-      '/console/oidc/callback of each origin there. Unset: none.',
+      '/console/oidc/callback of each origin there, below --base-path if there is one. Unset: none.',
   })
   @Check('oidcIssuer', issuerProblem)
   readonly oidcIssuerUrl: string | undefined = undefined;

@@ -6,6 +6,7 @@ import { restrictUpgrades } from '../../base/machinery/restrict-upgrades.js';
 import { whenClosed } from '../../base/machinery/when-closed.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { type Asset, encodingFor, loadAssets } from './assets.js';
+import { pageBelow, withoutBase } from './base-path.js';
 import { forward } from './forward.js';
 import { isRead } from './forward-rules.js';
 import { Origins, securityHeaders } from './guard.js';
@@ -31,6 +32,8 @@ export interface ConsoleSettings {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Further addresses under which browsers reach the console. */
   readonly origins: readonly string[];
+  /** The path below which a proxy serves the console, without a slash at its end; empty by default. */
+  readonly basePath?: string | undefined;
   readonly sessionMs: number;
   readonly logger: Logger;
   /** A database for SQL queries, as a role that may only read; undefined: none. */
@@ -69,12 +72,13 @@ export interface RunningConsole {
  * @throws the error of listening
  */
 export async function startConsole(clusters: readonly Upstream[], settings: ConsoleSettings): Promise<RunningConsole> {
-  const { tls } = settings;
+  const { tls, basePath = '' } = settings;
   const options = {
     forceCloseConnections: true,
     bodyLimit: loginBytes,
     requestTimeout: arrivalMs,
     logger: false,
+    rewriteUrl: ({ url = '/' }: { url?: string }) => withoutBase(url, basePath),
     // URLs that can't be decoded reach no hook.
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) =>
       void refuse(reply.headers(securityHeaders), 400, error.message),
@@ -82,11 +86,14 @@ export async function startConsole(clusters: readonly Upstream[], settings: Cons
   const app = (tls === undefined
     ? Fastify(options)
     : Fastify({ ...options, https: tls })) as unknown as FastifyInstance;
-  const server = new ConsoleServer(clusters, settings, loadAssets(settings.assets));
+  const server = new ConsoleServer(clusters, settings, withBase(loadAssets(settings.assets), basePath));
   server.addTo(app);
   restrictUpgrades(app.server);
   paceServer(app.server);
-  app.server.on('upgrade', (request, socket, head) => void server.terminals.take(request, socket, head));
+  app.server.on('upgrade', (request, socket, head) => {
+    request.url = withoutBase(request.url ?? '/', basePath);
+    void server.terminals.take(request, socket, head);
+  });
   await app.listen({ host: settings.bindAddress, port: settings.port });
   const { port } = app.server.address() as { readonly port: number };
   const scheme = tls === undefined ? 'http' : 'https';
@@ -94,7 +101,7 @@ export async function startConsole(clusters: readonly Upstream[], settings: Cons
   server.listens(port, [...own, ...settings.origins]);
   const expiry = setInterval(() => server.sessions.expire(), expireMs).unref();
   return {
-    url: `${settings.origins[0] ?? own[0]}/`,
+    url: `${settings.origins[0] ?? own[0]}${basePath}/`,
     port,
     stop: async () => {
       clearInterval(expiry);
@@ -109,6 +116,12 @@ function ownNames(address: string): readonly string[] {
   if (address === '127.0.0.1' || address === '0.0.0.0') return ['127.0.0.1', 'localhost'];
   if (address === '::1' || address === '::') return ['[::1]', 'localhost'];
   return [address.includes(':') ? `[${address}]` : address];
+}
+
+/** The files of the page, for browsers that find them below a path. */
+function withBase(assets: ReadonlyMap<string, Asset>, basePath: string): ReadonlyMap<string, Asset> {
+  const page = assets.get('/');
+  return page === undefined ? assets : new Map(assets).set('/', pageBelow(page, basePath));
 }
 
 class ConsoleServer {
@@ -126,13 +139,13 @@ class ConsoleServer {
     private readonly settings: ConsoleSettings,
     private readonly assets: ReadonlyMap<string, Asset>,
   ) {
-    const { sql, logger, clock = systemClock, sessionMs, oidc, tls, origins } = settings;
+    const { sql, logger, clock = systemClock, sessionMs, oidc, tls, origins, basePath = '' } = settings;
     const [first] = clusters;
     if (first === undefined) throw new Error('a console needs a cluster');
     this.sessions = new Sessions(clock, sessionMs);
     // Browsers connect over TLS to this server, or to a proxy in front of it.
     const isSecure = tls !== undefined || (origins.length > 0 && origins.every((one) => one.startsWith('https:')));
-    this.cookies = new SessionCookies(clusters, this.sessions, isSecure);
+    this.cookies = new SessionCookies(clusters, this.sessions, isSecure, basePath);
     this.oidc = oidc === undefined ? undefined : new OidcClient(oidc, clock);
     const reader = sql === undefined ? undefined : new SqlReader(sql.url, sql);
     this.sql = new SqlRoutes(first, reader, logger, (session) => this.logins.isOver(session));
@@ -141,6 +154,7 @@ class ConsoleServer {
       sessions: this.sessions,
       cookies: this.cookies,
       oidc: this.oidc,
+      basePath,
       clock,
       logger,
       shown: (session) => this.shown(session),

@@ -37,6 +37,8 @@ export interface LoginDependencies {
   readonly sessions: Sessions;
   readonly cookies: SessionCookies;
   readonly oidc: OidcClient | undefined;
+  /** The path below which browsers find the console; empty: none. */
+  readonly basePath: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** What the page learns about a session. */
@@ -113,9 +115,10 @@ export class LoginRoutes {
   }
 
   private oidcHost(client: OidcClient) {
-    const { clusters, cookies, clock, logger } = this.own;
+    const { clusters, cookies, clock, logger, basePath } = this.own;
     const [cluster] = clusters as readonly [Upstream];
     return {
+      basePath,
       cookieOf: (request: FastifyRequest) => cookies.flowOf(request),
       sessionKeyOf,
       setCookie: (reply: FastifyReply, value: string, seconds: number) => cookies.setFlow(reply, value, seconds),

@@ -12,6 +12,8 @@ export const oidcCallbackPath = '/console/oidc/callback';
 
 /** What the routes need of the console. */
 export interface OidcHost {
+  /** The path below which browsers find the console; empty: none. */
+  readonly basePath: string;
   readonly cookieOf: (request: FastifyRequest) => string | undefined;
   readonly sessionKeyOf: (request: FastifyRequest) => string | undefined;
   readonly setCookie: (reply: FastifyReply, value: string, seconds: number) => void;
@@ -38,7 +40,7 @@ export class OidcRoutes {
     app.post('/console/oidc/begin', (request, reply) =>
       this.counted(request, reply, async () => {
         // Checked before: it is one of the console's own.
-        const redirectUri = `${request.headers.origin}${oidcCallbackPath}`;
+        const redirectUri = `${request.headers.origin}${this.host.basePath}${oidcCallbackPath}`;
         const checks = OidcClient.newChecks(redirectUri);
         const url = await this.client.loginUrl(checks);
         const { cookie, key } = await this.flows.begin(checks);

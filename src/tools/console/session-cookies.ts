@@ -16,11 +16,17 @@ export class SessionCookies {
     private readonly sessions: Sessions,
     /** Whether browsers connect over TLS. */
     private readonly isSecure: boolean,
+    /** The path below which browsers find the console; empty: none. */
+    private readonly basePath: string,
   ) {}
 
-  /** Browsers send a cookie to every port of a host; several consoles on one host need cookies of different names. */
+  /**
+   * Browsers send a cookie to every port of a host, and those with the prefix to every path: several consoles on one host need
+   * cookies of different names.
+   */
   listens(port: number): void {
-    this.base = this.isSecure ? `__Host-plinth-console-${port}` : `plinth-console-${port}`;
+    const name = `plinth-console-${port}${this.basePath.replaceAll('/', '.')}`;
+    this.base = this.isSecure ? `__Host-${name}` : name;
   }
 
   /** The session that a cookie and the key belong to; of several sessions in a browser, the key chooses. */

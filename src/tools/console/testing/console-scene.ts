@@ -42,7 +42,7 @@ export class ConsoleScene {
 
   /** @param names further clusters beside the first, which has no name where it is the only one */
   static async start(
-    settings: Pick<ConsoleSettings, 'readOnly' | 'oidc'> = {},
+    settings: Pick<ConsoleSettings, 'readOnly' | 'oidc' | 'basePath'> = {},
     names: readonly string[] = [],
   ): Promise<ConsoleScene> {
     const others = await Promise.all(names.map(() => RecordingServer.start()));

@@ -1,4 +1,5 @@
 import { ApiFault } from './api-fault.js';
+import { basePath } from './base-path.js';
 import { LinePieces } from './line-pieces.js';
 
 export interface CallOptions {
@@ -23,7 +24,7 @@ export class Api {
   constructor(
     private readonly key: () => string | undefined,
     private readonly loggedOut: (why: string) => void,
-    private readonly send: Send = (path, init) => fetch(path, init),
+    private readonly send: Send = (path, init) => fetch(`${basePath}${path}`, init),
   ) {}
 
   async text(path: string, options: CallOptions = {}): Promise<string> {

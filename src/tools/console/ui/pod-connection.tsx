@@ -1,4 +1,5 @@
 import { checkPath } from './api.js';
+import { basePath } from './base-path.js';
 import { endOfInput, inputMessage, ProgramReader, resizeMessage } from './pod-channel.js';
 import { streamProtocols } from './session.js';
 import type { StreamPath } from './terminal-modes.js';
@@ -18,7 +19,7 @@ export interface PodConnection {
  */
 export function connectPod({ path, isTerminal }: StreamPath, screen: Screen, closed: () => void): PodConnection {
   checkPath(path);
-  const url = new URL(path, location.href);
+  const url = new URL(`${basePath}${path}`, location.href);
   url.protocol = url.protocol.replace('http', 'ws');
   const socket = new WebSocket(url, streamProtocols());
   socket.binaryType = 'arraybuffer';

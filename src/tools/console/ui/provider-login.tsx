@@ -1,6 +1,8 @@
+import { basePath } from './base-path.js';
+
 /** Where the provider sends the browser back to. */
-const callbackPath = '/console/oidc/callback';
-const flowName = 'plinth-console-oidc';
+const callbackPath = `${basePath}/console/oidc/callback`;
+const flowName = `plinth-console-oidc${basePath}`;
 
 /** What the page keeps while the browser is at the provider: its half of the secrets, and what was shown before. */
 interface Flow {
@@ -25,6 +27,6 @@ export function takeFlow(): Flow | undefined {
   const text = sessionStorage.getItem(flowName);
   sessionStorage.removeItem(flowName);
   const flow = text === null ? undefined : (JSON.parse(text) as Flow);
-  history.replaceState(null, '', `/${flow?.fragment ?? ''}`);
+  history.replaceState(null, '', `${basePath}/${flow?.fragment ?? ''}`);
   return flow;
 }

@@ -1,10 +1,12 @@
+import { basePath } from './base-path.js';
+
 /**
  * The scripts' half of the secrets of sessions, one for each cluster. It is of no use without the cookie, which scripts can't
- * read, and is kept for the other tabs of this origin.
+ * read, and is kept for the other tabs of this console: another one may have the same origin, below another path.
  */
-const prefix = 'plinth-console-key';
+const prefix = `plinth-console-key${basePath}`;
 /** The cluster that this tab shows; other tabs may show others. */
-const chosenName = 'plinth-console-cluster';
+const chosenName = `plinth-console-cluster${basePath}`;
 
 /** The name under which the key of a cluster is kept; the first cluster, or the only one, has the plain one. */
 export function keyName(cluster: string): string {

@@ -1,4 +1,5 @@
 import { effect, type Signal, signal } from '@preact/signals';
+import { basePath } from './base-path.js';
 import { readStored, writeStored } from './stored.js';
 
 /**
@@ -28,5 +29,5 @@ export function storedOfUser<T>(
 }
 
 function keyOf(name: string, user: string): string {
-  return `plinth-${name}:${user}`;
+  return `plinth${basePath}-${name}:${user}`;
 }

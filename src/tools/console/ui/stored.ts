@@ -1,11 +1,12 @@
 import { type Signal, signal } from '@preact/signals';
+import { basePath } from './base-path.js';
 
 /**
  * A choice of the user that the browser keeps. What stands there is taken only if it has the right shape: other
  * versions of the page, and users, may have written it.
  */
 export function stored<T>(name: string, fallback: T, isValid: (value: unknown) => value is T): Signal<T> {
-  const key = `plinth-${name}`;
+  const key = `plinth${basePath}-${name}`;
   const kept = signal(readStored(key, fallback, isValid));
   let isFirst = true;
   kept.subscribe((value) => {
