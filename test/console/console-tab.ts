@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
 
 /** Where the browsers of Debian and others are; `PLINTH_TEST_BROWSER` names another. */
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -21,6 +21,9 @@ export const editorContent = '.code .cm-content';
 export class ConsoleTab {
   /** What must not have happened. */
   readonly faults: string[] = [];
+
+  /** The requests that have no end yet. */
+  private readonly underWay = new Set<string>();
 
   private constructor(readonly page: Page) {}
 
@@ -53,7 +56,11 @@ export class ConsoleTab {
     page.on('console', (message) => {
       if (/Content Security Policy|Trusted/i.test(message.text())) tab.faults.push(message.text());
     });
+    const hasEnded = (request: Request) => void tab.underWay.delete(`${request.method()} ${request.url()}`);
+    page.on('requestfinished', hasEnded);
+    page.on('requestfailed', hasEnded);
     page.on('request', (request) => {
+      tab.underWay.add(`${request.method()} ${request.url()}`);
       const isOfProvider = provider !== undefined && request.url().startsWith(provider);
       if (!request.url().startsWith(url) && !isOfProvider) tab.faults.push(`request to ${request.url()}`);
     });
@@ -90,7 +97,16 @@ export class ConsoleTab {
   }
 
   async shows(text: string | RegExp, selector = 'body'): Promise<void> {
-    await this.page.locator(selector).filter({ hasText: text }).first().waitFor();
+    await this.page
+      .locator(selector)
+      .filter({ hasText: text })
+      .first()
+      .waitFor()
+      .catch(async (error: Error) => {
+        const shown = await this.run<string>("document.querySelector('main')?.innerText ?? document.body.innerText");
+        const begun = [...this.underWay].join(' ');
+        throw new Error(`${error.message}\n${this.page.url()} waits for [${begun}] and shows:\n${shown.slice(0, 1500)}`);
+      });
   }
 
   /** Replaces what the editor of YAML holds. */
