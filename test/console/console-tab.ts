@@ -105,7 +105,9 @@ export class ConsoleTab {
       .catch(async (error: Error) => {
         const shown = await this.run<string>("document.querySelector('main')?.innerText ?? document.body.innerText");
         const begun = [...this.underWay].join(' ');
-        throw new Error(`${error.message}\n${this.page.url()} waits for [${begun}] and shows:\n${shown.slice(0, 1500)}`);
+        throw new Error(
+          `${error.message}\n${this.page.url()} waits for [${begun}] and shows:\n${shown.slice(0, 1500)}`,
+        );
       });
   }
 
