@@ -51,7 +51,7 @@ export function findingCases(own: () => ConsoleInBrowser): void {
       await tab.page.click('.plain-list >> text=shop-settings');
       await tab.shows('shop-settings', 'main h1');
       await tab.shows('Summary', '[role=tab][aria-selected=true]');
-      await tab.page.keyboard.press('w');
+      await tab.page.click('[role=tab] >> text=Access');
       await tab.shows('Access', '[role=tab][aria-selected=true]');
       await tab.shows(/system:masters.*yes/s, '.matrix');
       await tab.page.fill('#find-kind', 'shop-set');
