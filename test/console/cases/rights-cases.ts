@@ -80,7 +80,7 @@ export function rightsCases(own: () => ConsoleInBrowser): void {
       tab.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
       for (const [fragment, leadsTo] of [
         ['#/object/../api/v1/-/nodes', '/api/v1/nodes'],
-        ['#/object/core/v1/pods/../shared', '/api/v1/pods/shared'],
+        ['#/object/core/v1/pods/../other', '/api/v1/pods/other'],
         ['#/object/core/v1/pods/default/%2e%2e', '/api/v1/namespaces/default/'],
         ['#/list/core/v1/..?ns=default', '/api/v1/namespaces/'],
       ] as const) {
