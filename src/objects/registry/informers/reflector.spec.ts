@@ -115,6 +115,30 @@ describe('Reflector', () => {
       await reflector.reached(10n ** 15n);
     }));
 
+  it('passes on no change of an object of which the sink makes the same', () =>
+    withStorage(async (storage) => {
+      await write(storage, 'a', 1);
+      const asked: string[] = [];
+      const value = (json: string) => String((JSON.parse(json) as { value: number }).value);
+      const isSame = (before: string, after: string): boolean => {
+        asked.push(`${value(before)} ${value(after)}`);
+        return value(before).length === value(after).length;
+      };
+      const recorder = Object.assign(new Recorder(), { isSame });
+      const stop = new AbortController();
+      const reflector = new Reflector(storage, new ResourceRegistry(), resource, recorder, assert.ifError);
+      await reflector.start(stop.signal);
+      await write(storage, 'a', 2);
+      await write(storage, 'a', 10);
+      await write(storage, 'b', 1);
+      await remove(storage, 'a');
+      await reflector.reached(await storage.head());
+      assert.deepEqual(asked, ['1 2', '2 10']);
+      assert.deepEqual(recorder.reported, ['all a=1', 'a=10', 'b=1', 'n/a gone']);
+      stop.abort();
+      await reflector.stopped();
+    }));
+
   it('starts from a fresh list after it lost its place, and tells how long it was lost', () =>
     withStorage(async (storage, broken) => {
       await write(storage, 'a', 1);

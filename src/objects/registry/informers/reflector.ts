@@ -36,6 +36,11 @@ export interface ObjectSink {
    * Must not parse the JSON itself.
    */
   glance?(stored: StoredObject): ApiObject | undefined;
+  /**
+   * Whether `reduce` surely makes the same of both stored states of an object, of which `set` received the former: then
+   * `set` does not receive the latter. Must not parse the JSON.
+   */
+  isSame?(before: string, after: string): boolean;
   /** Receives all objects, at the start and whenever changes may have been missed. */
   replace(objects: readonly ApiObject[], resourceVersion: bigint): void | Promise<void>;
   set(object: ApiObject, resourceVersion: bigint): void | Promise<void>;
@@ -152,8 +157,9 @@ export class Reflector {
   }
 
   private deliver(change: Change): void | Promise<void> {
-    const { key, resourceVersion } = change;
+    const { key, resourceVersion, previousJson } = change;
     if (change.type === 'delete') return this.sink.delete(key.namespace, key.name, resourceVersion);
+    if (previousJson !== undefined && this.sink.isSame?.(previousJson, change.json) === true) return;
     const glanced = this.sink.glance?.(change);
     if (glanced !== undefined) return this.sink.set(glanced, resourceVersion);
     const read = this.reduced(objectOf(this.registry, change), change);

@@ -11,6 +11,7 @@ import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-a
 import { type ObjectSink, Reflector } from '../../../objects/registry/informers/reflector.js';
 import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
 import type { Storage, StoredObject } from '../../../storage/storage.interface.js';
+import { haveSameReferences } from './have-same-references.js';
 import type { NodeGraph } from './node-graph.js';
 import type { ObjectsOfNodes } from './objects-of-nodes.js';
 import { mirrorAnnotation, noReferences, type PodReferences, podReferences } from './pod-references.js';
@@ -150,7 +151,7 @@ function podSink(graph: NodeGraph, mirror: string): ObjectSink {
   // A pod without a node gives no node access, whatever else it contains.
   const glance = ({ key: { namespace, name }, json }: StoredObject): Reduced<PodReferences> | undefined =>
     json.includes(nodeNameKey) ? undefined : { metadata: { namespace, name }, kept: noReferences };
-  return { ...sink, glance };
+  return { ...sink, glance, isSame: (before, after) => haveSameReferences(before, after, mirror) };
 }
 
 function volumeSink(graph: NodeGraph): ObjectSink {
