@@ -64,6 +64,42 @@ export const suites = {
     'e2e/authorization-webhook.',
     'console/console-oidc.',
   ],
+  /** Clusters at work: control loops, the scheduler and simulated nodes as processes of their own. */
+  loops: [
+    'e2e/autoscaling.',
+    'e2e/certificates.',
+    'e2e/cleaning.',
+    'e2e/deletes-and-collectors.',
+    'e2e/eviction.',
+    'e2e/feature-gates.',
+    'e2e/informers.',
+    'e2e/node-streams.',
+    'e2e/rollouts.',
+    'e2e/scheduler.',
+    'e2e/service-account-secrets.',
+    'e2e/simulated-nodes.',
+    'e2e/stale-namespaces.',
+  ],
+  /** Definitions, versions, conversion, rules and deletion of custom resources. */
+  'custom-resources': [
+    'e2e/converted-selectors.',
+    'e2e/custom-definitions.',
+    'e2e/custom-resource-changes.',
+    'e2e/custom-resource-conversion.',
+    'e2e/custom-resource-ends.',
+    'e2e/custom-resource-removed-versions.',
+    'e2e/custom-resource-rules.',
+    'e2e/custom-resources.',
+  ],
+  /** Rows and views for SQL, history, read replicas. */
+  sql: [
+    'console/sql-reader.',
+    'postgres/history-readers.',
+    'postgres/history.',
+    'postgres/read-replica.',
+    'sql-projection/light-rows.',
+    'sql-projection/sql-projection.',
+  ],
   /** The command line, and third-party programs: kubectl, Chromium, PgBouncer, containerd, the tools of PostgreSQL. */
   tools: [
     'cli/knock.',
