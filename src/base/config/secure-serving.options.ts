@@ -106,6 +106,16 @@ export class SecureServingOptions extends TlsOptions {
   readonly workers: number = 1;
 
   @Flag({
+    name: 'workers-read-directly',
+    type: 'bool',
+    usage:
+      'With --workers, each process reads over up to --database-pool-size connections of its own, not over those of the ' +
+      'process that writes for all. Spares that process work where very many objects are read, at the price of more work ' +
+      'for the database.',
+  })
+  readonly workersReadDirectly: boolean = false;
+
+  @Flag({
     name: 'http2-max-streams-per-connection',
     type: 'int',
     unit: 'streams',

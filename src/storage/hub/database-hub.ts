@@ -114,6 +114,9 @@ export class DatabaseHub {
   private do(client: HubClient, request: Asked): Promise<unknown> {
     const { writer, epochs } = this.database;
     switch (request[0]) {
+      case 'observe':
+        writer.observe(request[2]);
+        return Promise.resolve(undefined);
       case 'start':
         return this.start(client);
       case 'read':

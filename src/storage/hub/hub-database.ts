@@ -7,6 +7,7 @@ import type { Row } from '../postgres/session.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
+import { DirectReads } from './direct-reads.js';
 import { HubChannel } from './hub-channel.js';
 import type { HubMessage, HubRequest } from './hub-messages.js';
 import { receiveBatch } from './sent-batch.js';
@@ -33,6 +34,9 @@ export class HubDatabase implements Database, Writer {
   readonly writer: Writer = this;
   /** Always false: the hub sends notifications only while no batch is in progress. */
   readonly isSending = false;
+  /** Reads that do not go through the hub; undefined: all do. */
+  private readonly direct: DirectReads | undefined;
+  private readonly givenUp = new AbortController();
   private readonly channel: HubChannel<HubRequest, HubMessage>;
   private readonly sealing: Sealing;
   /**
@@ -45,11 +49,14 @@ export class HubDatabase implements Database, Writer {
   private ended: StorageError | undefined;
   private onQuiet: (() => void) | undefined;
 
+  /** @param readsDirectly whether reads use connections of this process, at most `poolSize`, rather than those of the hub */
   constructor(
     stream: Socket,
-    { observer, sealing, signal, readDatabaseUrl }: ResolvedOptions,
+    options: ResolvedOptions,
     private readonly events: DatabaseEvents,
+    readsDirectly = false,
   ) {
+    const { observer, sealing, signal, readDatabaseUrl } = options;
     this.sealing = sealing;
     this.channel = new HubChannel(
       stream,
@@ -66,7 +73,8 @@ export class HubDatabase implements Database, Writer {
       };
       return { run: (use) => use(session) };
     };
-    this.pool = through('read');
+    this.direct = readsDirectly ? this.ownReads(options) : undefined;
+    this.pool = this.direct ?? through('read');
     this.replica = readDatabaseUrl === undefined ? undefined : through('read-replica');
     signal.addEventListener('abort', () => this.giveUp());
   }
@@ -86,6 +94,7 @@ export class HubDatabase implements Database, Writer {
   }
 
   async close(): Promise<void> {
+    await this.direct?.stop();
     this.giveUp();
     this.channel.close();
   }
@@ -95,6 +104,7 @@ export class HubDatabase implements Database, Writer {
   }
 
   giveUp(): void {
+    this.givenUp.abort();
     this.end(new StorageError('Closed', 'storage is shutting down'));
   }
 
@@ -164,6 +174,7 @@ export class HubDatabase implements Database, Writer {
         this.settle(message[1])?.reject(receiveError(message[2]));
         return;
       case 'batch':
+        this.direct?.seenByHub(message[1][0]);
         this.heard(receiveBatch(message[1]));
         return;
       case 'hint':
@@ -171,6 +182,7 @@ export class HubDatabase implements Database, Writer {
         return;
       case 'epoch': {
         const { epoch, lost, seen } = message[1];
+        this.direct?.seenByHub(seen);
         this.epochs.adopt(epoch, lost, seen);
         return;
       }
@@ -190,6 +202,19 @@ export class HubDatabase implements Database, Writer {
     }
     this.onQuiet?.();
     return call;
+  }
+
+  private ownReads(options: ResolvedOptions): DirectReads {
+    const signal = AbortSignal.any([options.signal, this.givenUp.signal]);
+    return new DirectReads(
+      { ...options, signal },
+      {
+        observe: async (version) => {
+          await this.ask(['observe', version]);
+        },
+        problem: () => this.ended,
+      },
+    );
   }
 
   private end(error: StorageError): void {

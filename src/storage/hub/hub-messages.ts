@@ -17,6 +17,8 @@ export type HubRequest =
   | readonly ['check-writes', number]
   /** Checks the history. The version is the newest that the process has seen. */
   | readonly ['check-epoch', number, bigint]
+  /** Reports a version that the process has read on a connection of its own. */
+  | readonly ['observe', number, bigint]
   /** Whether the process follows the changes of a resource; has no response. */
   | readonly ['follow', 0, string, boolean];
 

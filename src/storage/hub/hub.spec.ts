@@ -1,100 +1,24 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { HubMachine } from '../../../test/support/hub-machine.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { CachedStorage } from '../cacher/cached-storage.js';
 import { Encryption } from '../encryption/encryption.js';
 import { AesGcmProvider } from '../encryption/providers/aes-gcm-provider.js';
-import { plainSealing, type Sealing } from '../encryption/sealing.js';
 import { MigrationError } from '../postgres/migration-error.js';
-import { createPostgresStorage, PostgresStorage } from '../postgres/postgres-storage.js';
-import { resolveOptions } from '../postgres/postgres-storage-options.js';
+import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import type { Change } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import { collectUpTo, failsWith, put, storageContract } from '../testing/storage-contract.js';
-import { DatabaseHub } from './database-hub.js';
-import { HubDatabase } from './hub-database.js';
+import type { HubDatabase } from './hub-database.js';
 
 let server: TestPostgres;
 before(async () => {
   server = await startTestPostgres({ fsync: false });
 });
 after(() => server.stop());
-
-/** A hub and the stores that reach the database through it, connected as separate processes are. */
-class Machine {
-  private readonly stores: PostgresStorage[] = [];
-  private readonly clients: Socket[] = [];
-
-  private constructor(
-    readonly databaseUrl: string,
-    private readonly hub: DatabaseHub,
-    private readonly listener: Server,
-    private readonly folder: string,
-  ) {}
-
-  static async start(databaseUrl?: string): Promise<Machine> {
-    const url = databaseUrl ?? (await server.createTestDatabase());
-    const hub = new DatabaseHub(resolveOptions({ databaseUrl: url }));
-    const folder = await mkdtemp(join(tmpdir(), 'plinth-hub-'));
-    const listener = createServer((socket) => hub.serve(socket)).listen(join(folder, 'socket'));
-    await once(listener, 'listening');
-    return new Machine(url, hub, listener, folder);
-  }
-
-  static async use(work: (machine: Machine) => Promise<void>): Promise<void> {
-    const machine = await Machine.start();
-    try {
-      await work(machine);
-    } finally {
-      await machine.stop();
-    }
-  }
-
-  async unstarted(sealing: Sealing = plainSealing, notifyPollMs?: number): Promise<PostgresStorage> {
-    const socket = connect(join(this.folder, 'socket'));
-    await once(socket, 'connect');
-    this.clients.push(socket);
-    const options = resolveOptions({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none', sealing, notifyPollMs });
-    const store = new PostgresStorage(options, (all, events) => new HubDatabase(socket, all, events));
-    this.stores.push(store);
-    return store;
-  }
-
-  async store(sealing?: Sealing, notifyPollMs?: number): Promise<PostgresStorage> {
-    const store = await this.unstarted(sealing, notifyPollMs);
-    await store.start();
-    return store;
-  }
-
-  get knownVersion(): bigint {
-    const { database } = this.hub as unknown as { database: { writer: { known: bigint } } };
-    return database.writer.known;
-  }
-
-  /** Closes the connection of the newest store, as if its process had exited. */
-  cut(): void {
-    this.clients.at(-1)?.destroy();
-  }
-
-  async stopHub(): Promise<void> {
-    await this.hub.stop(1_000);
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.stores.map((store) => store.stop()));
-    await this.stopHub();
-    for (const client of this.clients) client.destroy();
-    this.listener.close();
-    await rm(this.folder, { recursive: true });
-  }
-}
 
 /** Records the changes that the machine's batches bring to a store from now on. */
 function changesBroughtTo(store: PostgresStorage): Change[] {
@@ -108,11 +32,14 @@ function changesBroughtTo(store: PostgresStorage): Change[] {
   return brought;
 }
 
+const startMachine = async () => HubMachine.start(await server.createTestDatabase());
+const useMachine = async (work: (machine: HubMachine) => Promise<void>) =>
+  HubMachine.use(await server.createTestDatabase(), work);
 const keyOf = (name: string, resource = 'things') => ({ resource, namespace: 'default', name });
 
 describe('the store by way of a hub', () => {
   storageContract(async () => {
-    const machine = await Machine.start();
+    const machine = await startMachine();
     return { storage: await machine.store(), stop: () => machine.stop() };
   });
 });
@@ -122,14 +49,14 @@ describe('the store by way of a hub, encrypted', () => {
     const sealing = new Encryption([
       { resources: ['*.*'], providers: [new AesGcmProvider('key', randomBytes(32)), 'identity'] },
     ]);
-    const machine = await Machine.start();
-    return { storage: await machine.store(sealing), stop: () => machine.stop() };
+    const machine = await startMachine();
+    return { storage: await machine.store({ sealing }), stop: () => machine.stop() };
   });
 });
 
 describe('the cached store by way of a hub', () => {
   storageContract(async () => {
-    const machine = await Machine.start();
+    const machine = await startMachine();
     const storage = new CachedStorage(await machine.store());
     return {
       storage,
@@ -143,7 +70,7 @@ describe('the cached store by way of a hub', () => {
 
 describe('stores that share a hub', () => {
   it('see what each other and other machines write at once, in order, without a gap', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const stores = await Promise.all([machine.store(), machine.store(), machine.store()]);
       const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
       try {
@@ -176,7 +103,7 @@ describe('stores that share a hub', () => {
     }));
 
   it('write in common batches, and read nothing from the log that the machine wrote itself', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const [one, two] = [await machine.store(), await machine.store()];
       const from = await one.head();
       const watch = await two.watch({ resource: 'things' }, from);
@@ -201,7 +128,7 @@ describe('stores that share a hub', () => {
     }));
 
   it('bring nobody changes that nobody follows there, and all to those who begin to follow', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const [one, two] = [await machine.store(), await machine.store()];
       const other = await two.watch({ resource: 'others' }, await two.head());
       const brought = changesBroughtTo(two);
@@ -231,9 +158,9 @@ describe('stores that share a hub', () => {
     }));
 
   it('hear of what another machine writes during a batch that concerns no watch', { timeout: 60_000 }, () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       // The poll is too rare to find anything during the test.
-      const store = await machine.store(undefined, 600_000);
+      const store = await machine.store({ notifyPollMs: 600_000 });
       const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
       const admin = new pg.Client({ connectionString: machine.databaseUrl });
       await admin.connect();
@@ -271,7 +198,7 @@ describe('stores that share a hub', () => {
   );
 
   it('report to the writer how far the log is known, so that it looks for a lost batch only behind that', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const store = await machine.store();
       const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
       const { resourceVersion } = await foreign.create(keyOf('a'), 'u', '{}');
@@ -281,12 +208,12 @@ describe('stores that share a hub', () => {
     }));
 
   it('keep encrypted texts to themselves', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const key = new AesGcmProvider('one', randomBytes(32));
       const sealing = () => new Encryption([{ resources: ['secrets'], providers: [key] }]);
       const [one, two, keyless] = [
-        await machine.store(sealing()),
-        await machine.store(sealing()),
+        await machine.store({ sealing: sealing() }),
+        await machine.store({ sealing: sealing() }),
         await machine.store(),
       ];
       const from = await one.head();
@@ -304,7 +231,7 @@ describe('stores that share a hub', () => {
     }));
 
   it('go on when the process of one of them ends in the middle of its writes', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const one = await machine.store();
       const two = await machine.store();
       const writes = Array.from({ length: 50 }, (_, i) => two.create(keyOf(`lost-${i}`), `u-${i}`, '{}'));
@@ -319,7 +246,7 @@ describe('stores that share a hub', () => {
     }));
 
   it('learn of a lost part of the history, and refuse versions in it', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const one = await machine.store();
       await one.create(keyOf('a'), 'u', '{}');
       const before = one.epoch?.epoch as bigint;
@@ -339,7 +266,7 @@ describe('stores that share a hub', () => {
     }));
 
   it('fail writes as unknown and reads as unavailable when the hub ends, and close calls when they end themselves', () =>
-    Machine.use(async (machine) => {
+    useMachine(async (machine) => {
       const store = await machine.store();
       await store.create(keyOf('a'), 'u', '{}');
       await machine.stopHub();
@@ -354,7 +281,7 @@ describe('stores that share a hub', () => {
     await client.query('drop schema plinth cascade');
     const { host, port, user, database } = client;
     await client.end();
-    const machine = await Machine.start(`postgres://${user}@${host}:${port}/${database}`);
+    const machine = await HubMachine.start(`postgres://${user}@${host}:${port}/${database}`);
     try {
       const store = await machine.unstarted();
       await assert.rejects(store.start(), (error) => error instanceof MigrationError || error instanceof StorageError);

@@ -17,8 +17,11 @@ export interface MachineDatabase {
   families(page: MetricsPage): Promise<MetricFamilies>;
 }
 
-/** Opens the database for all workers: each has its part of the connections for reading, all in one pool. */
-export function machineDatabase({ storage, cluster }: ServerOptions, workers: number, logger: Logger): MachineDatabase {
+/**
+ * Opens the database for all workers: each has its part of the connections for reading, all in one pool. Workers that read
+ * over connections of their own leave it few reads.
+ */
+export function machineDatabase({ storage, cluster, secureServing }: ServerOptions, workers: number, logger: Logger): MachineDatabase {
   const nothing = async () => undefined;
   const metrics = new Metrics({ index: parentIndex, gatherMetrics: nothing, gatherFlows: nothing });
   const settings = storageSettings(storage as SettledStorageOptions, {
@@ -26,7 +29,10 @@ export function machineDatabase({ storage, cluster }: ServerOptions, workers: nu
     observer: storageObserver(metrics, logger, storage.slowStatementThresholdMs),
   });
   return {
-    hub: new DatabaseHub({ ...settings, poolSize: settings.poolSize * workers }),
+    hub: new DatabaseHub({
+      ...settings,
+      poolSize: secureServing.workersReadDirectly ? settings.poolSize : settings.poolSize * workers,
+    }),
     families: async (page) => (await metrics.families(page)).filter(({ name }) => counted.test(name)),
   };
 }
