@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly servers?: number;
   /** Worker processes of each of them; default: no flag. */
   readonly workers?: number;
+  /** Further flags of each server. */
+  readonly flags?: readonly string[];
   /**
    * How they reach the database; default: as the environment says. `polling` leaves no notifications that could get
    * lost.
@@ -77,7 +79,7 @@ const drainMs = 60_000;
  */
 export async function runConsistencyCheck(options: RunOptions): Promise<Report> {
   const report = new Report();
-  const { pooler, workers, mainFile } = options;
+  const { pooler, workers, flags: further = [], mainFile } = options;
   const cluster = await TestCluster.start({
     servers: 0,
     fsync: true,
@@ -85,6 +87,7 @@ export async function runConsistencyCheck(options: RunOptions): Promise<Report> 
       '--watch-history=24h',
       ...(options.past === true ? pastFlags : []),
       ...(workers === undefined ? [] : [`--workers=${workers}`]),
+      ...further,
     ],
     ...(pooler === undefined ? {} : { pooler }),
     ...(mainFile === undefined ? {} : { mainFile, accounts: false }),

@@ -9,6 +9,8 @@ const { values } = parseArgs({
     // Worker processes per server, and the way to the database: none, direct-listen or polling.
     workers: { type: 'string' },
     pooler: { type: 'string' },
+    // Of each server, such as --workers-read-directly.
+    flag: { type: 'string', multiple: true, default: [] },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     // Checks the check: servers that are wrong on purpose have to be found.
     prove: { type: 'boolean', default: false },
@@ -25,7 +27,7 @@ if (
   (workers !== undefined && !(Number.isInteger(workers) && workers >= 1)) ||
   pooler !== values.pooler
 ) {
-  const run = '[--seconds N] [--servers N] [--workers N] [--pooler none|direct-listen|polling] [--seed N]';
+  const run = '[--seconds N] [--servers N] [--workers N] [--pooler none|direct-listen|polling] [--flag=F] [--seed N]';
   console.error(`usage: check:consistency [-- ${run}] | [-- --prove [--workers N] [--faults a,b]]`);
   process.exit(2);
 }
@@ -41,6 +43,7 @@ async function main(): Promise<boolean> {
     seconds,
     servers,
     past: true,
+    flags: values.flag,
     log,
     ...(workers === undefined ? {} : { workers }),
     ...(pooler === undefined ? {} : { pooler }),
