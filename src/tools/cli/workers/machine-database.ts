@@ -21,7 +21,11 @@ export interface MachineDatabase {
  * Opens the database for all workers: each has its part of the connections for reading, all in one pool. Workers that read
  * over connections of their own leave it few reads.
  */
-export function machineDatabase({ storage, cluster, secureServing }: ServerOptions, workers: number, logger: Logger): MachineDatabase {
+export function machineDatabase(
+  { storage, cluster, secureServing }: ServerOptions,
+  workers: number,
+  logger: Logger,
+): MachineDatabase {
   const nothing = async () => undefined;
   const metrics = new Metrics({ index: parentIndex, gatherMetrics: nothing, gatherFlows: nothing });
   const settings = storageSettings(storage as SettledStorageOptions, {

@@ -48,7 +48,8 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
     ]);
     const server = await serveAlone(message.options, {
       isFirst: message.isFirst,
-      openDatabase: (options, events) => new HubDatabase(hub, options, events, message.options.secureServing.workersReadDirectly),
+      openDatabase: (options, events) =>
+        new HubDatabase(hub, options, events, message.options.secureServing.workersReadDirectly),
       worker: {
         index: message.index,
         gatherMetrics: (page, form) => link.gather({ page, form }),
