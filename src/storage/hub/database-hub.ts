@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Sealing } from '../encryption/sealing.js';
+import { SUSPICIOUS_LEAP } from '../postgres/epoch-keeper.js';
 import { LocalDatabase } from '../postgres/local-database.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
 import type { Row, Statement } from '../postgres/session.js';
@@ -115,8 +116,7 @@ export class DatabaseHub {
     const { writer, epochs } = this.database;
     switch (request[0]) {
       case 'observe':
-        writer.observe(request[2]);
-        return Promise.resolve(undefined);
+        return this.observe(request[2]);
       case 'start':
         return this.start(client);
       case 'read':
@@ -143,6 +143,14 @@ export class DatabaseHub {
     if (client.isClosed) return;
     this.clients.add(client);
     this.sendEpoch([client]);
+  }
+
+  /** Takes note of a version that a process has read itself; of one that leaps ahead only if the history says so. */
+  private async observe(version: bigint): Promise<void> {
+    const { writer, epochs } = this.database;
+    const leaps = () => version - epochs.seen >= SUSPICIOUS_LEAP;
+    if (leaps()) await epochs.check();
+    if (!leaps()) writer.observe(version);
   }
 
   /** What a replica has counts as seen only when the primary says so: see `ReadReplica`. */

@@ -103,6 +103,22 @@ describe('stores with reads of their own', () => {
       await assert.rejects(store.list({ resource: 'things', at: head }), failsWith('Expired'));
     }));
 
+  it('have the history checked when a read leaps ahead', () =>
+    useMachine(async (machine) => {
+      const store = await machine.store({ readsDirectly });
+      await store.create(keyOf('a'), 'u', '{}');
+      const before = store.epoch?.epoch as bigint;
+      const head = await store.head();
+      const client = new pg.Client({ connectionString: machine.databaseUrl });
+      await client.connect();
+      await client.query('select plinth.fence(2000000000)');
+      await client.end();
+      const later = await store.head();
+      assert.ok(later - head >= 1_000_000_000n, `${head} ${later}`);
+      assert.ok((store.epoch?.epoch as bigint) > before);
+      assert.ok(machine.knownVersion >= later);
+    }));
+
   it('fail with the hub', () =>
     useMachine(async (machine) => {
       const store = await machine.store({ readsDirectly });
