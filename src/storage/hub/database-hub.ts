@@ -146,11 +146,13 @@ export class DatabaseHub {
   }
 
   /** Takes note of a version that a process has read itself; of one that leaps ahead only if the history says so. */
-  private async observe(version: bigint): Promise<void> {
+  private async observe(version: bigint): Promise<boolean> {
     const { writer, epochs } = this.database;
     const leaps = () => version - epochs.seen >= SUSPICIOUS_LEAP;
     if (leaps()) await epochs.check();
-    if (!leaps()) writer.observe(version);
+    if (leaps()) return false;
+    writer.observe(version);
+    return true;
   }
 
   /** What a replica has counts as seen only when the primary says so: see `ReadReplica`. */

@@ -6,8 +6,8 @@ import type { StorageError } from '../storage-error.js';
 
 /** What such reads need of the hub. */
 export interface HistoryWatch {
-  /** Resolves when the hub has seen the version. */
-  observe(version: bigint): Promise<void>;
+  /** Resolves when the hub has seen the version, or (false) does not know a history to which it could belong. */
+  observe(version: bigint): Promise<boolean>;
   /** Why nothing may be read any more; undefined while it may. */
   problem(): StorageError | undefined;
 }
@@ -72,7 +72,10 @@ export class DirectReads implements QueryPool {
       version,
       done: this.hub
         .observe(version)
-        .then(() => this.seenByHub(version))
+        .then((isSeen) => {
+          // The caller finds the contradiction too, and reads again.
+          if (isSeen) this.seenByHub(version);
+        })
         .finally(() => {
           if (this.underWay === begun) this.underWay = undefined;
         }),

@@ -209,9 +209,7 @@ export class HubDatabase implements Database, Writer {
     return new DirectReads(
       { ...options, signal },
       {
-        observe: async (version) => {
-          await this.ask(['observe', version]);
-        },
+        observe: async (version) => (await this.ask(['observe', version])) as boolean,
         problem: () => this.ended,
       },
     );
