@@ -146,8 +146,8 @@ export class ControlLoopOptions {
     unit: 'objects per second',
     usage:
       'How many objects control loops create per second in one namespace. After a pause, ten times as many are ' +
-      'created at once. Other namespaces never wait for that. Objects whose creation is delayed for long get ' +
-      'the event CreationDelayed.',
+      'created at once. While the thread of the loops is busy and other namespaces have work, a quarter as many ' +
+      'are created. Objects whose creation is delayed for long get the event CreationDelayed.',
   })
   @Check<number>('creationRate', (rate) => (rate >= 1 ? undefined : 'must be at least 1'))
   readonly creationRate: number = 200;

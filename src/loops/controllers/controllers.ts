@@ -14,6 +14,7 @@ import { WriteLimiter } from './frame/write-limiter.js';
 import { LeaseElector } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { makeLoops } from './loop-table.js';
+import { loopPace } from './party-pace.js';
 import { untilAuthorized } from './until-authorized.js';
 
 /** The control loops of a process; they run whenever it leads. */
@@ -88,7 +89,9 @@ function writeLimiter(options: ControllersOptions, timers: Timers, signal: Abort
   const recorder = new EventRecorder({ ...options, timers }, 'control-loops');
   return new WriteLimiter({
     timers,
-    budget: new CreationBudget(creationLimits, timers, creationObserver),
+    budget: new CreationBudget(creationLimits, timers, creationObserver, (namespace) =>
+      loopPace.isContended(namespace),
+    ),
     warn: (about, reason, message) => void recorder.warn(about, reason, message, signal),
   });
 }

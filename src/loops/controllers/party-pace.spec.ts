@@ -77,4 +77,19 @@ describe('PartyPace', () => {
     work('small', 1);
     assert.equal(pace.pauseMs('large'), 500);
   });
+
+  it('says whether a party would hold up others: only on a busy thread, and while others have work', () => {
+    const { pace, work, pass } = setUp();
+    work('large', 1);
+    assert.equal(pace.isContended('large'), false);
+    work('small', 1);
+    assert.equal(pace.isContended('large'), true);
+    assert.equal(pace.isContended('another'), true);
+    pass(5000);
+    assert.equal(pace.isContended('large'), false);
+    const { pace: idle, work: rarely } = setUp(0.5);
+    rarely('large', 1);
+    rarely('small', 1);
+    assert.equal(idle.isContended('large'), false);
+  });
 });

@@ -60,6 +60,12 @@ export class PartyPace {
     return Math.min(longestPauseMs, Math.ceil(memoryMs * Math.log(use.ms / most)));
   }
 
+  /** Whether the thread is busy and parties other than this one have work. */
+  isContended(party: string): boolean {
+    const now = this.now();
+    return this.isBusy(now) && this.hasOthers(party, now);
+  }
+
   private useOf(party: string, now: number): Use {
     const known = this.uses.get(party);
     if (known !== undefined) {

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { ManualTimers } from '../testing/manual-timers.js';
 import { CreationBudget } from './creation-budget.js';
 
-function setUp() {
+function setUp(isContended = () => false) {
   const timers = new ManualTimers();
-  const budget = new CreationBudget({ objectsPerSecond: 10, bytesPerSecond: 1000 }, timers);
+  const budget = new CreationBudget({ objectsPerSecond: 10, bytesPerSecond: 1000 }, timers, undefined, isContended);
   const { signal } = new AbortController();
   const made: string[] = [];
   const create = (namespace: string, name: string, bytes = 1) =>
@@ -51,5 +51,20 @@ describe('CreationBudget', () => {
     for (let i = 0; i < 101; i++) create('a', `${i}`);
     await pass(0);
     assert.equal(made.length, 200);
+  });
+
+  it('creates a quarter as many objects while others would be held up, without the burst', async () => {
+    let isContended = true;
+    const { create, made, pass } = setUp(() => isContended);
+    for (let i = 0; i < 60; i++) create('a', `${i}`);
+    await pass(0);
+    assert.equal(made.length, 2);
+    for (let i = 0; i < 4; i++) await pass(400);
+    assert.equal(made.length, 6);
+    isContended = false;
+    await pass(400);
+    for (let i = 0; i < 53; i++) await pass(100);
+    assert.equal(made.length, 60);
+    assert.equal(made.at(-1), 'a/59');
   });
 });

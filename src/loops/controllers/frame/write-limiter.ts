@@ -77,7 +77,7 @@ export class WriteLimiter {
     if (this.dependencies === undefined || namespace === '' || size < smallChange) return;
     const { budget } = this.dependencies;
     const began = (seconds: number, limit: CreationLimit) => this.recordDelay(object, namespace, seconds, limit, true);
-    await rest(() => budget.spend(`changes in ${namespace}`, size, signal, began));
+    await rest(() => budget.spendOnChange(namespace, size, signal, began));
   }
 
   /** Performs a write as soon as the memory budget allows for its copies of the object. */
