@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import forge from 'node-forge';
+import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { bigintArray, smallintArray, textArray } from './binary-array.js';
 import { failureKind } from './postgres-errors.js';
@@ -169,14 +169,15 @@ describe('TLS parameters of a database URL', () => {
   let wrongCa: string;
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'plinth-tls-'));
-    const ca = makeCertificate('Test CA', undefined);
-    const other = makeCertificate('Other CA', undefined);
-    const leaf = makeCertificate('database', ca);
+    const ca = await TestIdentity.root('Test CA');
+    const other = await TestIdentity.root('Other CA');
+    const names = [{ type: 'dns', value: 'localhost' }] as const;
+    const leaf = await ca.issue({ subject: [{ CN: ['database'] }], usages: [serverAuth], names });
     rightCa = join(directory, 'ca.pem');
     wrongCa = join(directory, 'other.pem');
-    await writeFile(rightCa, ca.pem);
-    await writeFile(wrongCa, other.pem);
-    server = await startTestPostgres({ tls: { certificate: leaf.pem, privateKey: leaf.keyPem } });
+    await writeFile(rightCa, ca.cert);
+    await writeFile(wrongCa, other.cert);
+    server = await startTestPostgres({ tls: { certificate: leaf.cert, privateKey: leaf.key } });
   });
   after(async () => {
     await server.stop();
@@ -227,32 +228,3 @@ describe('TLS parameters of a database URL', () => {
     }
   });
 });
-
-interface Certificate {
-  readonly pem: string;
-  readonly keyPem: string;
-  readonly name: string;
-  readonly key: forge.pki.rsa.PrivateKey;
-}
-
-function makeCertificate(name: string, issuer: Certificate | undefined): Certificate {
-  const keys = forge.pki.rsa.generateKeyPair(2048);
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = keys.publicKey;
-  certificate.serialNumber = `0${forge.util.bytesToHex(forge.random.getBytesSync(8))}`;
-  certificate.validity.notBefore = new Date(Date.now() - 3_600_000);
-  certificate.validity.notAfter = new Date(Date.now() + 3_600_000);
-  certificate.setSubject([{ name: 'commonName', value: name }]);
-  certificate.setIssuer([{ name: 'commonName', value: issuer?.name ?? name }]);
-  certificate.setExtensions([
-    { name: 'basicConstraints', cA: issuer === undefined },
-    ...(issuer === undefined ? [] : [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }]),
-  ]);
-  certificate.sign(issuer?.key ?? keys.privateKey, forge.md.sha256.create());
-  return {
-    pem: forge.pki.certificateToPem(certificate),
-    keyPem: forge.pki.privateKeyToPem(keys.privateKey),
-    name,
-    key: keys.privateKey,
-  };
-}
