@@ -74,7 +74,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   encryptionReloads(registry);
   kmsCalls(registry);
   const none = { series: () => [], levels: () => [], kinds: () => [], inQueue: { readOnly: 0, mutating: 0 } };
-  registerFlowMetrics(registry, { ...none, fairFraction: 0 });
+  registerFlowMetrics(registry, { ...none, fairFraction: 0, spacing: 0 });
   registerStorageObjects(registry, () => Promise.reject(new Error('no database')));
   watchCacheObserver(
     registry,

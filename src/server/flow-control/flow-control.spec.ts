@@ -4,8 +4,10 @@ import { Registry } from 'prom-client';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import { parseRequestInfo } from '../endpoints/request-info/request-info.js';
 import { defaultLevels, defaultSchemas } from './default-objects.js';
+import { Contention } from './contention.js';
 import { FlowControl } from './flow-control.js';
 import { flowTable, formatTable } from './flow-dumps.js';
+import { FlowHasher } from './flow-hasher.js';
 import { registerFlowMetrics } from './flow-metrics.js';
 import type { FlowSeat } from './flow-seat.js';
 import type { LevelSettings } from './priority-level.js';
@@ -20,14 +22,18 @@ const path = '/api/v1/namespaces/a/pods/x';
 function controlOf(seats = { readOnly: 400, mutating: 200 }, timeLimitMs = 60_000) {
   const time = new SimulatedTime();
   const inFlight = { readOnly: 0, mutating: 0, rejected: 0 };
-  const control = new FlowControl(seats, time, unknown, {
+  const metrics = {
     requestRejected: () => {
       inFlight.rejected++;
     },
-    setInFlight: (kind, count) => {
+    setInFlight: (kind: string, count: number) => {
       inFlight[kind as 'readOnly' | 'mutating'] = count;
     },
-  });
+  };
+  // The simulated event loop has no work, unless a test gives it some.
+  const loop = { activeMs: 0 };
+  const contention = new Contention(time, { activeMs: () => loop.activeMs });
+  const control = new FlowControl(seats, time, unknown, metrics, new FlowHasher(), contention);
   const settings = <Spec>(all: readonly { name: string; spec: Spec }[]) =>
     all.map((one) => ({ ...one, uid: one.name }));
   const levels: LevelSettings[] = settings(defaultLevels());
@@ -45,7 +51,7 @@ function controlOf(seats = { readOnly: 400, mutating: 200 }, timeLimitMs = 60_00
     assert.ok(found !== undefined, name);
     return found;
   };
-  return { time, control, levels, schemas, enter, level, inFlight };
+  return { time, control, levels, schemas, enter, level, inFlight, loop };
 }
 
 describe('flow control', () => {
@@ -71,6 +77,38 @@ describe('flow control', () => {
       seat.leave();
     }
     assert.ok(busy.requests.isIdle && level('system').requests.isIdle);
+  });
+
+  it('spaces the requests of a demanding user while the event loop is busy, and no others', () => {
+    const { time, enter, level, loop, control } = controlOf();
+    const { requests } = level('global-default');
+    const work = (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 10) {
+        loop.activeMs += 10;
+        time.advance(10);
+      }
+    };
+    enter('bob').leave();
+    for (let i = 0; i < 20; i++) {
+      const seats = [enter('alice'), enter('bob')];
+      work(50);
+      for (const seat of seats) {
+        // One that waits longer than its client.
+        seat.granted?.catch(() => undefined);
+        seat.leave();
+      }
+    }
+    assert.ok(control.spacing > 4, String(control.spacing));
+    const waiting = Array.from({ length: 10 }, () => enter('alice'));
+    assert.ok(requests.waiting >= 9, String(requests.waiting));
+    assert.equal(enter('carol').granted, undefined, 'carol has used nothing');
+    const node = Array.from({ length: 10 }, () => enter('system:node:a', 'system:nodes'));
+    assert.ok(node.every(({ granted }) => granted === undefined));
+    work(1_000);
+    assert.ok(requests.waiting < 9, String(requests.waiting));
+    time.advance(10_000);
+    assert.equal(requests.waiting, 0, 'there is room for all again');
+    for (const seat of waiting) seat.leave();
   });
 
   it('never holds administrators back, and counts them', () => {

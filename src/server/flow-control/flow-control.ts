@@ -2,6 +2,7 @@ import type { RequestInfo, UserInfo } from '../../base/machinery/request-context
 import { timeoutError, tooManyRequestsError } from '../../base/machinery/status-error.js';
 import type { Metrics } from '../../base/observability/metrics.js';
 import { defaultLevels } from './default-objects.js';
+import { Contention } from './contention.js';
 import { FlowHasher } from './flow-hasher.js';
 import { FlowSeat } from './flow-seat.js';
 import { FlowSeries } from './flow-series.js';
@@ -16,6 +17,8 @@ import type { FlowInfo } from './scraped-metrics.js';
 import type { Seat } from './seat.js';
 import { allocateSeats, seatLimits, smoothDemand } from './seat-limits.js';
 import { SeveralFlows } from './several-flows.js';
+import { spacedTenant } from './spaced-tenant.js';
+import { TenantSpacing } from './tenant-spacing.js';
 import { TimedBuckets } from './timed-buckets.js';
 import { estimateWork, type FindUsage } from './work-estimator.js';
 
@@ -64,6 +67,7 @@ export class FlowControl implements FlowInfo {
   private readonly running: Record<RequestKind, number> = { readOnly: 0, mutating: 0 };
   private readonly overTime: Record<'waiting' | 'executing', Record<RequestKind, TimedBuckets>>;
   private readonly pressure: LoopPressure;
+  private readonly tenants: TenantSpacing;
   private readonly severalFlows = new SeveralFlows();
   private cancelTick: (() => void) | undefined;
   private ticks = 0;
@@ -76,9 +80,13 @@ export class FlowControl implements FlowInfo {
     private readonly findUsage: FindUsage,
     private readonly metrics: Pick<Metrics, 'requestRejected' | 'setInFlight'>,
     private readonly hasher = new FlowHasher(),
+    private readonly contention = new Contention(timers),
   ) {
     const most = seats.readOnly + seats.mutating;
     this.pressure = new LoopPressure(most, timers.elapsed, timers.after, () => this.setPace());
+    this.tenants = new TenantSpacing(timers, contention, () => {
+      for (const level of this.byName.values()) level.requests.wake();
+    });
     const buckets = () => new TimedBuckets(ratioBounds, timers.elapsed());
     this.overTime = {
       waiting: { readOnly: buckets(), mutating: buckets() },
@@ -99,6 +107,8 @@ export class FlowControl implements FlowInfo {
     this.cancelTick?.();
     this.cancelTick = undefined;
     this.pressure.stop();
+    this.contention.stop();
+    this.tenants.stop();
   }
 
   /**
@@ -150,6 +160,7 @@ export class FlowControl implements FlowInfo {
     const subject: FlowSubject = {
       schema,
       distinguisher,
+      tenant: level.share.isExempt ? undefined : spacedTenant(user.name),
       user,
       info,
       receivedAt: request.receivedAt,
@@ -192,6 +203,11 @@ export class FlowControl implements FlowInfo {
   /** Whether requests of several users came lately, besides exempt ones. */
   get hasSeveralFlows(): boolean {
     return this.severalFlows.at(this.timers.elapsed());
+  }
+
+  /** How far apart the requests of a demanding tenant begin now, see {@link Contention}. */
+  get spacing(): number {
+    return this.contention.spacing;
   }
 
   get inQueue(): Readonly<Record<RequestKind, number>> {
@@ -279,7 +295,7 @@ export class FlowControl implements FlowInfo {
   }
 
   private makeLevel(settings: LevelSettings): PriorityLevel {
-    return new PriorityLevel(settings, this.timers, this.observer);
+    return new PriorityLevel(settings, this.timers, this.observer, ({ tenant }) => this.tenants.mayStart(tenant));
   }
 
   private readonly observer: QueueSetObserver<FlowSubject> = {
@@ -295,8 +311,9 @@ export class FlowControl implements FlowInfo {
       schema.series.inQueueSeats -= work.initialSeats;
       this.countWaiting(kind, -1);
     },
-    dispatched: ({ subject: { schema, kind }, work, arrivedAt, startedAt = arrivedAt, hasRun }) => {
+    dispatched: ({ subject: { schema, kind, tenant }, work, arrivedAt, startedAt = arrivedAt, hasRun }) => {
       const { series, level } = schema;
+      this.tenants.started(tenant);
       series.running++;
       series.runningSeats += work.initialSeats;
       this.countRunning(kind, 1);
@@ -306,8 +323,11 @@ export class FlowControl implements FlowInfo {
       level.counts.dispatched++;
       series.waited.true.observe((startedAt - arrivedAt) / 1000);
     },
-    left: ({ subject: { schema, kind, isWatch }, work, startedAt = 0 }) => {
+    left: (ticket) => {
+      const { subject, work, startedAt = 0 } = ticket;
+      const { schema, kind, isWatch, tenant } = subject;
       const { series } = schema;
+      this.tenants.stopped(tenant, ticket.workedMs(this.timers.elapsed()));
       series.running--;
       series.runningSeats -= work.initialSeats;
       series.executed[isWatch ? 'watch' : 'regular'].observe((this.timers.elapsed() - startedAt) / 1000);
@@ -326,6 +346,7 @@ export class FlowControl implements FlowInfo {
   private countRunning(kind: RequestKind, change: 1 | -1): void {
     this.running[kind] += change;
     if (change > 0 && this.isBusy()) this.pressure.watch(this.isBusy);
+    if (change > 0 && this.hasSeveralFlows) this.contention.watch(() => this.hasSeveralFlows);
     this.metrics.setInFlight(kind, this.running[kind]);
     this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.elapsed());
   }

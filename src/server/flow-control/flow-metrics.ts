@@ -141,6 +141,13 @@ function addUtilization(metrics: ScrapedMetrics, info: FlowInfo): void {
   metrics.add('seat_fair_frac', 'gauge', 'The part of its target that each level gets.', [], () => [
     { labels: {}, value: info.fairFraction },
   ]);
+  metrics.addNamed(
+    'plinth_tenant_spacing',
+    'gauge',
+    'Time between two requests of the only demanding tenant, as a multiple of the time that one takes; 0 while there is room for all.',
+    [],
+    () => [{ labels: {}, value: info.spacing }],
+  );
   metrics.histogram(
     'demand_seats',
     'Wanted seats over the nominal limit, over time.',

@@ -10,6 +10,8 @@ export interface FlowSubject {
     readonly level: { readonly counts: { dispatched: number } };
   };
   readonly distinguisher: string;
+  /** The tenant whose requests are spaced while others wait for them; undefined: they never are. */
+  readonly tenant: string | undefined;
   readonly user: UserInfo;
   readonly info: RequestInfo;
   /** Milliseconds since the epoch. */

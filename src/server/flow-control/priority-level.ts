@@ -76,7 +76,12 @@ export class PriorityLevel {
   private refusals = 0;
   private retryAfter = 1;
 
-  constructor({ name, uid, spec }: LevelSettings, timers: QueueTimers, observer: QueueSetObserver<FlowSubject>) {
+  constructor(
+    { name, uid, spec }: LevelSettings,
+    timers: QueueTimers,
+    observer: QueueSetObserver<FlowSubject>,
+    mayStart: (subject: FlowSubject) => boolean,
+  ) {
     this.name = name;
     this.share = seatShareOf(spec);
     this.demand = new SeatDemand(timers.elapsed);
@@ -94,6 +99,7 @@ export class PriorityLevel {
           observer.changed?.(inUse, waiting);
         },
       },
+      mayStart,
     );
     this.uid = uid;
   }

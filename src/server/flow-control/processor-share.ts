@@ -9,7 +9,7 @@ export interface LoopClock {
 }
 
 /** The times of this thread. */
-const ownClock: LoopClock = {
+export const ownClock: LoopClock = {
   cpuMs: () => {
     const { user, system } = process.threadCpuUsage();
     return (user + system) / 1000;

@@ -58,12 +58,16 @@ export class QueueSet<T> {
    */
   lastDispatch = { r: 0, s: 0 };
 
-  /** @param limit seats; infinite for a level that never waits */
+  /**
+   * @param limit seats; infinite for a level that never waits
+   * @param mayStart whether a request may start now, whatever seats are free; otherwise others in its queue pass it
+   */
   constructor(
     private readonly timers: QueueTimers,
     private limit: number,
     private queuing: Queuing | undefined,
     private readonly observer: QueueSetObserver<T> = {},
+    private readonly mayStart: (subject: T) => boolean = () => true,
   ) {
     this.queues = new QueueTable(queuing);
     this.rAt = timers.elapsed();
@@ -139,6 +143,13 @@ export class QueueSet<T> {
     this.dispatch();
   }
 
+  /** Looks for requests that may start by now. */
+  wake(): void {
+    if (this.waitingCount === 0) return;
+    this.advance();
+    this.dispatch();
+  }
+
   /** Changes how later requests wait. Requests that are already waiting keep their queues. */
   setQueuing(queuing: Queuing | undefined): void {
     this.queuing = queuing;
@@ -160,11 +171,12 @@ export class QueueSet<T> {
       return ticket;
     }
     const queue = this.queues.choose(flow, queuing);
-    const mayRun = this.fits(work.initialSeats) && this.isInPace(queue, work);
+    const isItsTurn = this.mayStart(subject);
+    const mayRun = isItsTurn && this.fits(work.initialSeats) && this.isInPace(queue, work);
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
     // Requests of one flow are not ordered: a get need not wait for the list before it.
-    const isNext = narrowIn(queue) === undefined;
+    const isNext = isItsTurn && narrowIn(queue, this.mayStart) === undefined;
     ticket.isBeside = isNext && !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
     if (!queue.isActive) {
       this.active++;
@@ -280,7 +292,9 @@ export class QueueSet<T> {
 
   private countRemote(ticket: Ticket<T>, isRemote: boolean): void {
     if (ticket.isRemote === isRemote) return;
-    ticket.isRemote = isRemote;
+    const now = this.timers.elapsed();
+    ticket.remoteMs += now - (ticket.remoteSince ?? now);
+    ticket.remoteSince = isRemote ? now : undefined;
     this.remote += isRemote ? 1 : -1;
   }
 
@@ -400,8 +414,8 @@ export class QueueSet<T> {
 
   /** Gives free seats to waiting requests. */
   private dispatch(): void {
-    for (let queue = this.nextQueue(); queue !== undefined; queue = this.nextQueue()) {
-      const ticket = queue.waiting[0] as Ticket<T>;
+    for (let next = this.nextStart(); next !== undefined; next = this.nextStart()) {
+      const { queue, ticket } = next;
       const { initialSeats } = ticket.work;
       if (!this.fits(initialSeats) && !this.reclaim(initialSeats)) {
         this.observer.blocked?.(ticket);
@@ -410,7 +424,7 @@ export class QueueSet<T> {
       this.startNext(queue, ticket);
     }
     for (const queue of this.filled) {
-      const ticket = narrowIn(queue);
+      const ticket = narrowIn(queue, this.mayStart);
       if (ticket === undefined || !this.mayRunBeside(queue, ticket.work)) continue;
       ticket.isBeside = true;
       this.startNext(queue, ticket);
@@ -428,16 +442,16 @@ export class QueueSet<T> {
     ticket.onDispatch?.();
   }
 
-  /** The queue whose first request would finish first, among queues that may start one; undefined if none may. */
-  private nextQueue(): Queue<T> | undefined {
-    let best: Queue<T> | undefined;
+  /** The request that would finish first, among the first of each queue that may start; undefined if none may. */
+  private nextStart(): { readonly queue: Queue<T>; readonly ticket: Ticket<T> } | undefined {
+    let best: { readonly queue: Queue<T>; readonly ticket: Ticket<T> } | undefined;
     let earliest = Number.POSITIVE_INFINITY;
     for (const queue of this.filled) {
-      const { work } = queue.waiting[0] as Ticket<T>;
-      if (!this.isInPace(queue, work)) continue;
-      const end = queue.nextDispatchR + totalWork(work);
+      const ticket = queue.waiting.find(({ subject }) => this.mayStart(subject));
+      if (ticket === undefined || !this.isInPace(queue, ticket.work)) continue;
+      const end = queue.nextDispatchR + totalWork(ticket.work);
       if (end >= earliest && best !== undefined) continue;
-      best = queue;
+      best = { queue, ticket };
       earliest = end;
     }
     return best;

@@ -23,12 +23,14 @@ export class Ticket<T> {
   hasRun = false;
   /** Whether its seats are extra seats, which do not count against the limit. */
   isBeside = false;
-  /** Whether the request waits for a server outside, such as a webhook. */
-  isRemote = false;
   /** When the request began to wait for its client; undefined while it does not wait. */
   idleSince: number | undefined;
   /** How long the request waited for its client in earlier waits, in milliseconds. */
   idledMs = 0;
+  /** When the request began to wait for a server outside; undefined while it does not wait. */
+  remoteSince: number | undefined;
+  /** How long the request waited for servers outside in earlier waits, in milliseconds. */
+  remoteMs = 0;
   /** Notifies the waiting request that it has its seats now. */
   onDispatch: (() => void) | undefined;
   /** Its place among the running requests of its queue, or among those without a queue. */
@@ -43,6 +45,17 @@ export class Ticket<T> {
     readonly arrivedAt: number,
     readonly arrivalR: number,
   ) {}
+
+  /** Whether the request waits for a server outside, such as a webhook. */
+  get isRemote(): boolean {
+    return this.remoteSince !== undefined;
+  }
+
+  /** For how long the request has had its seats, without waits for its client and for servers outside, in milliseconds. */
+  workedMs(now: number): number {
+    const idledMs = this.idledMs + (this.idleSince === undefined ? 0 : now - this.idleSince);
+    return Math.max(0, now - (this.startedAt ?? now) - idledMs - this.remoteMs);
+  }
 }
 
 /** The waiting and running requests of a few flows, in order. */
@@ -73,7 +86,7 @@ export function boundNextDispatch<T>(queue: Queue<T>): void {
   if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;
 }
 
-/** The first waiting request of a queue that takes one seat. */
-export function narrowIn<T>({ waiting }: Queue<T>): Ticket<T> | undefined {
-  return waiting.find(({ work }) => work.initialSeats === 1);
+/** The first waiting request of a queue that takes one seat, and may start. */
+export function narrowIn<T>({ waiting }: Queue<T>, mayStart: (subject: T) => boolean): Ticket<T> | undefined {
+  return waiting.find(({ subject, work }) => work.initialSeats === 1 && mayStart(subject));
 }

@@ -14,6 +14,8 @@ export interface FlowInfo {
   kinds(): Iterable<{ readonly kind: string; readonly phase: string; readonly counts: BucketCounts }>;
   readonly inQueue: Readonly<Record<'readOnly' | 'mutating', number>>;
   readonly fairFraction: number;
+  /** The time between two requests of the only demanding tenant, as a multiple of the time that one takes. */
+  readonly spacing: number;
 }
 
 const prefix = 'apiserver_flowcontrol_';

@@ -213,7 +213,7 @@ async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<b
       if (stream.isClosed || performance.now() >= endsAt) return false;
       characters = 0;
       // With a fast client this loop never waits, and encoding blocks the event loop.
-      await longPieces.turn();
+      await longPieces.turn(tenantOf(context.user?.name ?? ''));
     }
     const after: ListPosition | undefined = page.items.at(-1)?.key;
     const at = first.resourceVersion;

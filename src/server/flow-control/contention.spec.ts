@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { Contention } from './contention.js';
+import { SimulatedTime } from './testing/flow-simulation.js';
+
+it('spaces requests further apart while the event loop has much work, and less when it has little', () => {
+  const time = new SimulatedTime();
+  let part = 0.9;
+  let active = 0;
+  let isShared = true;
+  let last = 0;
+  const activeMs = () => {
+    active += (time.elapsed() - last) * part;
+    last = time.elapsed();
+    return active;
+  };
+  const contention = new Contention(time, { activeMs });
+  contention.watch(() => isShared);
+  contention.watch(() => isShared);
+  assert.equal(contention.spacing, 0);
+  time.advance(300);
+  assert.ok(contention.spacing > 0 && contention.spacing < 1, String(contention.spacing));
+  time.advance(2_000);
+  assert.equal(contention.spacing, 16, 'the longest');
+  part = 0.55;
+  time.advance(1_000);
+  assert.equal(contention.spacing, 16, 'as wanted');
+  part = 0.3;
+  time.advance(1_000);
+  assert.ok(contention.spacing > 1 && contention.spacing < 8, String(contention.spacing));
+  time.advance(2_000);
+  assert.equal(contention.spacing, 0);
+  part = 1;
+  time.advance(1_000);
+  assert.ok(contention.spacing > 1);
+  isShared = false;
+  time.advance(50);
+  assert.equal(contention.spacing, 0, 'nobody else has requests');
+  isShared = true;
+  time.advance(1_000);
+  assert.equal(contention.spacing, 0, 'not measured until it is asked for again');
+});
