@@ -31,7 +31,15 @@ export function costOfRequest(): number {
       const sender = users[i % users.length] as (typeof users)[number];
       const schema = control.schemaOf(sender, info);
       control
-        .enter(schema, { user: sender, info, query, receivedAt: 0, kind: 'readOnly', timeLimitMs: 60_000 })
+        .enter(schema, {
+          user: sender,
+          info,
+          query,
+          receivedAt: 0,
+          kind: 'readOnly',
+          bodyBytes: 0,
+          timeLimitMs: 60_000,
+        })
         .leave();
     }
     const { user, system } = process.cpuUsage(began);

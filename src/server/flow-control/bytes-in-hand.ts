@@ -36,7 +36,7 @@ export const bytesLimits: BytesLimits = {
   waitingOfTenant: 200,
   waitingReadBytes: 64 * mebibyte,
   slowMs: 2_000,
-  restFactor: 4,
+  restFactor: 8,
   longestRestMs: 5_000,
 };
 

@@ -22,7 +22,7 @@ it('spaces requests further apart while the event loop has much work, and less w
   assert.ok(contention.spacing > 0 && contention.spacing < 1, String(contention.spacing));
   time.advance(2_000);
   assert.equal(contention.spacing, 16, 'the longest');
-  part = 0.55;
+  part = 0.45;
   time.advance(1_000);
   assert.equal(contention.spacing, 16, 'as wanted');
   part = 0.3;

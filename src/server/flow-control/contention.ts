@@ -6,7 +6,7 @@ const sampleMs = 50;
 /** The weight of the newest sample in the mean. */
 const newestPart = 0.3;
 /** The wanted fraction of time in which the event loop has work; above and below it, tenants wait longer and shorter. */
-const wantedActive = { most: 0.6, least: 0.5 };
+const wantedActive = { most: 0.5, least: 0.4 };
 const growth = 1.5;
 const decline = 0.9;
 /** A smaller spacing than this delays nobody. */

@@ -1,8 +1,8 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 import { timeoutError, tooManyRequestsError } from '../../base/machinery/status-error.js';
 import type { Metrics } from '../../base/observability/metrics.js';
-import { defaultLevels } from './default-objects.js';
 import { Contention } from './contention.js';
+import { defaultLevels } from './default-objects.js';
 import { FlowHasher } from './flow-hasher.js';
 import { FlowSeat } from './flow-seat.js';
 import { FlowSeries } from './flow-series.js';
@@ -20,7 +20,7 @@ import { SeveralFlows } from './several-flows.js';
 import { spacedTenant } from './spaced-tenant.js';
 import { TenantSpacing } from './tenant-spacing.js';
 import { TimedBuckets } from './timed-buckets.js';
-import { estimateWork, type FindUsage } from './work-estimator.js';
+import { estimateWork, eventsWork, type FindUsage } from './work-estimator.js';
 
 /** Injection token of the {@link FlowControl}; undefined when the feature is off. */
 export const FLOW_CONTROL = Symbol('FlowControl');
@@ -41,6 +41,8 @@ export interface FlowRequest {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly kind: RequestKind;
+  /** The announced length of the body. */
+  readonly bodyBytes: number;
   /** The time limit of the whole request, in milliseconds. */
   readonly timeLimitMs: number;
   /** A seat of another limiter, which is released together with the seats. */
@@ -165,6 +167,7 @@ export class FlowControl implements FlowInfo {
       info,
       receivedAt: request.receivedAt,
       isWatch: info.verb === 'watch',
+      eventsMs: eventsWork(work, request.bodyBytes),
       kind,
     };
     schema.series.seats.observe(Math.max(work.initialSeats, work.finalSeats));
@@ -299,21 +302,25 @@ export class FlowControl implements FlowInfo {
   }
 
   private readonly observer: QueueSetObserver<FlowSubject> = {
-    queued: ({ subject: { schema, kind }, work }, length) => {
+    queued: ({ subject: { schema, kind, tenant, eventsMs }, work }, length) => {
       const { series } = schema;
+      this.tenants.entered(tenant, eventsMs);
       series.inQueue++;
       series.inQueueSeats += work.initialSeats;
       series.queueLengths.observe(length);
       this.countWaiting(kind, 1);
     },
-    unqueued: ({ subject: { schema, kind }, work }) => {
+    unqueued: ({ subject: { schema, kind, tenant, eventsMs }, work }) => {
+      this.tenants.left(tenant, eventsMs);
       schema.series.inQueue--;
       schema.series.inQueueSeats -= work.initialSeats;
       this.countWaiting(kind, -1);
     },
-    dispatched: ({ subject: { schema, kind, tenant }, work, arrivedAt, startedAt = arrivedAt, hasRun }) => {
+    dispatched: ({ subject, work, arrivedAt, startedAt = arrivedAt, hasRun }) => {
+      const { schema, kind, tenant, eventsMs } = subject;
       const { series, level } = schema;
-      this.tenants.started(tenant);
+      this.tenants.entered(tenant, eventsMs);
+      this.tenants.started(tenant, eventsMs);
       series.running++;
       series.runningSeats += work.initialSeats;
       this.countRunning(kind, 1);
@@ -325,8 +332,9 @@ export class FlowControl implements FlowInfo {
     },
     left: (ticket) => {
       const { subject, work, startedAt = 0 } = ticket;
-      const { schema, kind, isWatch, tenant } = subject;
+      const { schema, kind, isWatch, tenant, eventsMs } = subject;
       const { series } = schema;
+      this.tenants.left(tenant, eventsMs);
       this.tenants.stopped(tenant, ticket.workedMs(this.timers.elapsed()));
       series.running--;
       series.runningSeats -= work.initialSeats;

@@ -17,5 +17,7 @@ export interface FlowSubject {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly isWatch: boolean;
+  /** The expected time that the thread works on the events of a write, in milliseconds. */
+  readonly eventsMs: number;
   readonly kind: 'readOnly' | 'mutating';
 }

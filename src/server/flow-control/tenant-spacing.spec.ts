@@ -16,8 +16,16 @@ function spacedLevel(spacing: number) {
     200,
     { queues: 64, handSize: 6, queueLengthLimit: 50 },
     {
-      dispatched: ({ subject }) => tenants.started(subject),
-      left: (ticket) => tenants.stopped(ticket.subject, ticket.workedMs(time.elapsed())),
+      queued: ({ subject }) => tenants.entered(subject, 0),
+      unqueued: ({ subject }) => tenants.left(subject, 0),
+      dispatched: ({ subject }) => {
+        tenants.entered(subject, 0);
+        tenants.started(subject, 0);
+      },
+      left: (ticket) => {
+        tenants.left(ticket.subject, 0);
+        tenants.stopped(ticket.subject, ticket.workedMs(time.elapsed()));
+      },
     },
     (tenant) => tenants.mayStart(tenant),
   );
@@ -54,13 +62,33 @@ describe('the spacing of a demanding tenant', () => {
     assert.ok(set.isIdle, 'all that waited ran');
   });
 
-  it('is shared by tenants that use as much', () => {
+  it('leaves a client alone that sends one request after the other, whoever keeps the event loop busy', () => {
+    const { time, set } = spacedLevel(16);
+    const slow = { name: 'slow', clients: 1, takesMs: 200 };
+    const { waits } = outcomeOf(simulate(set, time, [slow], 5_000), 'slow');
+    assert.ok(waits.length > 20, String(waits.length));
+    assert.equal(Math.max(...waits), 0);
+  });
+
+  it('leaves tenants alone that have less than half of the work of another', () => {
+    const { time, set } = spacedLevel(16);
+    const busy = { name: 'busy', clients: 10, takesMs: 10, pauseMs: 10 };
+    const outcomes = simulate(set, time, [{ ...greedy, takesMs: 50 }, busy], 5_000);
+    const { done, waits } = outcomeOf(outcomes, 'busy');
+    // The first requests come before anything is known of the other tenant.
+    const late = waits.filter((wait) => wait > 0);
+    assert.ok(done > 2_000, String(done));
+    assert.ok(late.length < 20, `${late.length} of ${done} waited`);
+    assert.ok(outcomeOf(outcomes, 'greedy').done < 150);
+  });
+
+  it('is shared by tenants that send as much', () => {
     const { time, set } = spacedLevel(4);
     const many = Array.from({ length: 8 }, (_, i) => ({ name: `tenant-${i}`, clients: 4, takesMs: 20 }));
     const outcomes = simulate(set, time, many, 10_000);
     for (const [name, { done }] of outcomes) {
-      // Each has an eighth of the work: one request begins every 10 ms.
-      assert.ok(done > 600 && done < 1_300, `${name}: ${done}`);
+      // Each has an eighth of the requests, and few of its own: one begins every 8 ms.
+      assert.ok(done > 900 && done < 1_600, `${name}: ${done}`);
     }
   });
 
@@ -89,11 +117,13 @@ describe('the spacing of a demanding tenant', () => {
     time.advance(5);
     set.leave(first);
     contention.spacing = 10;
-    assert.equal(enter().state, 'running');
-    const third = enter();
-    assert.equal(third.state, 'waiting');
-    time.advance(60);
-    assert.equal(third.state, 'running');
+    const states = Array.from({ length: 5 }, enter);
+    assert.deepEqual(
+      states.map(({ state }) => state),
+      ['running', 'running', 'waiting', 'waiting', 'waiting'],
+    );
+    time.advance(15);
+    assert.equal(states[2]?.state, 'running');
   });
 });
 

@@ -1,36 +1,49 @@
 import type { Contention } from './contention.js';
 import type { QueueTimers } from './queue-timers.js';
 
-/** The weight of the latest request in the mean duration of a tenant's requests. */
-const newestPart = 0.2;
-/** The work of a tenant counts for about this long, in milliseconds. */
-const rememberedMs = 1000;
+/** How much a request that took longer, or less long, than the estimate changes it. Half of them do each, so it follows the median. */
+const step = 1.5;
 /** The longest time between two requests of a tenant, in milliseconds. */
-const longestMs = 1000;
-/** Idle tenants are forgotten when at least this many are known. */
+const longestMs = 500;
+/** A tenant with this many requests at one time, besides one, is spaced as far as its part of all work says. */
+const manyRequests = 4;
+/** Only tenants are spaced that have more than this part of the work of the one that has or had most. */
+const spacedPart = 0.5;
+/** The most work of a tenant counts for about this long, in milliseconds. */
+const rememberedMs = 1000;
+/** Tenants without requests are forgotten when at least this many tenants are known. */
 const manyTenants = 1024;
 
 interface Tenant {
-  /** Mean duration of a request, in milliseconds. */
-  meanMs: number;
-  /** Duration of all recent requests, decayed to `usedAt`, in milliseconds. */
-  used: number;
-  usedAt: number;
+  /** Requests that wait or run. */
+  present: number;
+  /**
+   * About half of the requests take longer, in milliseconds. A mean would rise for those who wait while others keep the event
+   * loop.
+   */
+  medianMs: number;
+  /** Expected time of the events of the requests that wait or run, in milliseconds. */
+  eventsMs: number;
+  /** Expected time of the requests that wait or run, in milliseconds. */
+  workMs: number;
   /** When the next request may begin. */
   freeAt: number;
 }
 
 /**
- * Spaces the requests of the tenants that use most, while the event loop is busy and several users have requests. Seats
- * alone do not help there: a process has more of them than its thread, or the database, can serve at one time. The time
- * between two requests of a tenant is the mean time that one takes, multiplied by the spacing of {@link Contention} and by
- * the tenant's part of all recent work. So a tenant with few requests hardly waits, whatever others do.
+ * Spaces the requests of the tenants that cause most work, while the event loop is busy and several users have requests.
+ * Seats alone do not help there: a process has more of them than its thread, or the database, can serve at one time. The
+ * time between two requests of a tenant is the time that one usually takes, multiplied by the spacing of {@link Contention}
+ * and by the tenant's part of the work of all requests that wait or run. Tenants with less than half of what the largest
+ * one has do not wait, nor does one that sends one request after the other.
  */
 export class TenantSpacing {
   private readonly tenants = new Map<string, Tenant>();
-  /** The recent work of all tenants, decayed to `totalAt`. */
-  private total = 0;
-  private totalAt = 0;
+  /** The work of all tenants. */
+  private totalMs = 0;
+  /** The most work that a tenant has or had, decayed to `largestAt`. */
+  private largestMs = 0;
+  private largestAt = 0;
   private forgetAt = manyTenants;
   private next: { readonly at: number; readonly cancel: () => void } | undefined;
 
@@ -40,6 +53,29 @@ export class TenantSpacing {
     private readonly contention: Pick<Contention, 'spacing'>,
     private readonly wake: () => void,
   ) {}
+
+  /** Counts a request that begins to wait or to run. @param eventsMs expected time of the events that it causes */
+  entered(tenant: string | undefined, eventsMs: number): void {
+    if (tenant === undefined) return;
+    let known = this.tenants.get(tenant);
+    if (known === undefined) {
+      this.forgetIdle();
+      known = { present: 0, medianMs: 0, eventsMs: 0, workMs: 0, freeAt: 0 };
+      this.tenants.set(tenant, known);
+    }
+    known.present++;
+    known.eventsMs += eventsMs;
+    this.weigh(known);
+  }
+
+  /** Called when a request no longer waits, or runs. */
+  left(tenant: string | undefined, eventsMs: number): void {
+    const known = tenant === undefined ? undefined : this.tenants.get(tenant);
+    if (known === undefined) return;
+    known.present--;
+    known.eventsMs = known.present === 0 ? 0 : known.eventsMs - eventsMs;
+    this.weigh(known);
+  }
 
   /** Whether the next request of the tenant may begin; undefined: one that is never spaced. */
   mayStart(tenant: string | undefined): boolean {
@@ -51,38 +87,46 @@ export class TenantSpacing {
     return false;
   }
 
-  /** Called when a request begins. */
-  started(tenant: string | undefined): void {
+  /** Called when a request begins to run. */
+  started(tenant: string | undefined, eventsMs: number): void {
     const { spacing } = this.contention;
-    if (tenant === undefined || spacing === 0) return;
-    const known = this.tenants.get(tenant);
+    const known = tenant === undefined || spacing === 0 ? undefined : this.tenants.get(tenant);
     if (known === undefined) return;
+    const { present, medianMs, workMs } = known;
     const now = this.timers.elapsed();
-    const total = decayed(this.total, this.totalAt, now);
-    const part = total > 0 ? Math.min(1, decayed(known.used, known.usedAt, now) / total) : 0;
-    known.freeAt = Math.max(now, known.freeAt) + Math.min(longestMs, known.meanMs * spacing * part);
+    if (workMs < this.largestAtTime(now) * spacedPart) return;
+    const part = (workMs / Math.max(workMs, this.totalMs, 1)) * Math.min(1, (present - 1) / manyRequests);
+    known.freeAt = Math.max(now, known.freeAt) + Math.min(longestMs, (medianMs + eventsMs) * spacing * part);
   }
 
   /** Called when a request is done that took `workMs`, without the time in which it waited for its client or for servers outside. */
   stopped(tenant: string | undefined, workMs: number): void {
-    if (tenant === undefined) return;
-    const now = this.timers.elapsed();
-    let known = this.tenants.get(tenant);
-    if (known === undefined) {
-      this.forgetIdle(now);
-      known = { meanMs: workMs, used: 0, usedAt: now, freeAt: 0 };
-      this.tenants.set(tenant, known);
-    }
-    known.meanMs += (workMs - known.meanMs) * newestPart;
-    known.used = decayed(known.used, known.usedAt, now) + workMs;
-    known.usedAt = now;
-    this.total = decayed(this.total, this.totalAt, now) + workMs;
-    this.totalAt = now;
+    const known = tenant === undefined ? undefined : this.tenants.get(tenant);
+    if (known === undefined) return;
+    if (known.medianMs === 0) known.medianMs = workMs;
+    else if (workMs > known.medianMs) known.medianMs *= step;
+    else if (workMs < known.medianMs) known.medianMs /= step;
+    this.weigh(known);
   }
 
   stop(): void {
     this.next?.cancel();
     this.next = undefined;
+  }
+
+  private weigh(tenant: Tenant): void {
+    const workMs = tenant.present * tenant.medianMs + tenant.eventsMs;
+    this.totalMs += workMs - tenant.workMs;
+    tenant.workMs = workMs;
+    const now = this.timers.elapsed();
+    const largestMs = this.largestAtTime(now);
+    if (workMs < largestMs) return;
+    this.largestMs = workMs;
+    this.largestAt = now;
+  }
+
+  private largestAtTime(now: number): number {
+    return this.largestMs * Math.exp((this.largestAt - now) / rememberedMs);
   }
 
   private wakeAt(at: number, now: number): void {
@@ -95,15 +139,12 @@ export class TenantSpacing {
     this.next = { at, cancel };
   }
 
-  private forgetIdle(now: number): void {
+  private forgetIdle(): void {
     if (this.tenants.size < this.forgetAt) return;
-    for (const [name, { used, usedAt, freeAt }] of this.tenants) {
-      if (freeAt <= now && decayed(used, usedAt, now) < 1) this.tenants.delete(name);
+    const now = this.timers.elapsed();
+    for (const [name, { present, freeAt }] of this.tenants) {
+      if (present === 0 && freeAt <= now) this.tenants.delete(name);
     }
     this.forgetAt = Math.max(manyTenants, this.tenants.size * 2);
   }
-}
-
-function decayed(value: number, at: number, now: number): number {
-  return value * Math.exp((at - now) / rememberedMs);
 }

@@ -74,6 +74,15 @@ function startsWithObjects(query: URLSearchParams): boolean {
   return version === '' || version === '0';
 }
 
+/** How long the thread works on one event for one watch, in milliseconds: for any object, and for each byte of it. */
+const msOfEvent = 0.05;
+const msOfEventByte = 1e-6;
+
+/** How long the thread works on the events of a write, in milliseconds. */
+export function eventsWork({ watchers = 0 }: WorkEstimate, bodyBytes: number): number {
+  return watchers * (msOfEvent + bodyBytes * msOfEventByte);
+}
+
 /** Whether a create stores nothing that a watch could receive: tokens and reviews. */
 function isReview({ verb, resource, subresource }: RequestInfo): boolean {
   return verb === 'create' && (subresource === 'token' || resource.endsWith('reviews'));

@@ -1,9 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { noteWait, type UserInfo } from '../../../base/machinery/request-context.js';
-import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
+import { FLOW_CONTROL, type FlowControl, type FlowRequest } from '../../flow-control/flow-control.js';
 import { LongRunningMemory } from '../../flow-control/long-running-memory.js';
-import type { Seat } from '../../flow-control/seat.js';
 import type { HttpRequestContext } from './http-request-context.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { keptBytes } from './kept-bytes.js';
@@ -47,7 +46,8 @@ export class InFlightGuard implements CanActivate {
     }
     // Anonymous requests always have a limit of their own, including waiting requests.
     const other = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
-    return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), kind, other);
+    const bodyBytes = Number(request.headers['content-length'] ?? 0) || 0;
+    return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), { kind, bodyBytes, other });
   }
 
   private keep(context: HttpRequestContext, { raw }: FastifyRequest): void {
@@ -61,15 +61,14 @@ function enterFlow(
   flowControl: FlowControl,
   context: HttpRequestContext,
   reply: FastifyReply,
-  kind: 'readOnly' | 'mutating',
-  other: Seat | undefined,
+  of: Pick<FlowRequest, 'kind' | 'bodyBytes' | 'other'>,
 ): boolean | Promise<boolean> {
   const user = context.user as UserInfo;
   const { requestInfo: info, query, receivedAt, timeLimitMs } = context;
   const schema = flowControl.schemaOf(user, info);
   if (schema.uid !== '') reply.header('x-kubernetes-pf-flowschema-uid', schema.uid);
   if (schema.level.uid !== '') reply.header('x-kubernetes-pf-prioritylevel-uid', schema.level.uid);
-  const seat = flowControl.enter(schema, { user, info, query, receivedAt, kind, timeLimitMs, other });
+  const seat = flowControl.enter(schema, { user, info, query, receivedAt, timeLimitMs, ...of });
   // When the request ends, it also leaves its queue.
   context.seat = seat;
   if (seat.granted === undefined) return true;
