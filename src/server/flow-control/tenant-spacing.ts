@@ -1,15 +1,21 @@
 import type { Contention } from './contention.js';
+import { DecayingMaximum } from './decaying-maximum.js';
 import type { QueueTimers } from './queue-timers.js';
 
 /** How much a request that took longer, or less long, than the estimate changes it. Half of them do each, so it follows the median. */
 const step = 1.5;
+/** What a request costs outside its time with seats, for connection, head and authentication, in milliseconds. */
+const overheadMs = 1;
 /** The longest time between two requests of a tenant, in milliseconds. */
-const longestMs = 500;
-/** A tenant with this many requests at one time, besides one, is spaced as far as its part of all work says. */
-const manyRequests = 4;
-/** Only tenants are spaced that have more than this part of the work of the one that has or had most. */
+const longestMs = 250;
+/** A tenant with at most `few` requests at one time is never spaced, one with `many` as far as its part of all work says. */
+const requests = { few: 4, many: 12 };
+/**
+ * Only tenants are spaced that have more than this part of the requests, and of the work, of those that have or had most.
+ * Either alone can be wrong: who waits for others has much work for a while, and many short requests are little work.
+ */
 const spacedPart = 0.5;
-/** The most work of a tenant counts for about this long, in milliseconds. */
+/** The largest numbers of a tenant count for about this long, in milliseconds. */
 const rememberedMs = 1000;
 /** Tenants without requests are forgotten when at least this many tenants are known. */
 const manyTenants = 1024;
@@ -34,16 +40,15 @@ interface Tenant {
  * Spaces the requests of the tenants that cause most work, while the event loop is busy and several users have requests.
  * Seats alone do not help there: a process has more of them than its thread, or the database, can serve at one time. The
  * time between two requests of a tenant is the time that one usually takes, multiplied by the spacing of {@link Contention}
- * and by the tenant's part of the work of all requests that wait or run. Tenants with less than half of what the largest
- * one has do not wait, nor does one that sends one request after the other.
+ * and by the tenant's part of the work of all requests that wait or run. Tenants with few requests at one time do not wait, nor
+ * do those with less than half of the requests or the work of another.
  */
 export class TenantSpacing {
   private readonly tenants = new Map<string, Tenant>();
   /** The work of all tenants. */
   private totalMs = 0;
-  /** The most work that a tenant has or had, decayed to `largestAt`. */
-  private largestMs = 0;
-  private largestAt = 0;
+  /** The most work, and the most requests, of a tenant. */
+  private readonly largest: { readonly workMs: DecayingMaximum; readonly present: DecayingMaximum };
   private forgetAt = manyTenants;
   private next: { readonly at: number; readonly cancel: () => void } | undefined;
 
@@ -52,7 +57,12 @@ export class TenantSpacing {
     private readonly timers: QueueTimers,
     private readonly contention: Pick<Contention, 'spacing'>,
     private readonly wake: () => void,
-  ) {}
+  ) {
+    this.largest = {
+      workMs: new DecayingMaximum(timers, rememberedMs),
+      present: new DecayingMaximum(timers, rememberedMs),
+    };
+  }
 
   /** Counts a request that begins to wait or to run. @param eventsMs expected time of the events that it causes */
   entered(tenant: string | undefined, eventsMs: number): void {
@@ -93,10 +103,12 @@ export class TenantSpacing {
     const known = tenant === undefined || spacing === 0 ? undefined : this.tenants.get(tenant);
     if (known === undefined) return;
     const { present, medianMs, workMs } = known;
-    const now = this.timers.elapsed();
-    if (workMs < this.largestAtTime(now) * spacedPart) return;
-    const part = (workMs / Math.max(workMs, this.totalMs, 1)) * Math.min(1, (present - 1) / manyRequests);
-    known.freeAt = Math.max(now, known.freeAt) + Math.min(longestMs, (medianMs + eventsMs) * spacing * part);
+    if (present <= requests.few || present < this.largest.present.current * spacedPart) return;
+    if (workMs < this.largest.workMs.current * spacedPart) return;
+    const ofMany = Math.min(1, (present - requests.few) / (requests.many - requests.few));
+    const part = ofMany * (workMs / Math.max(workMs, this.totalMs));
+    const tookMs = medianMs + overheadMs + eventsMs;
+    known.freeAt = Math.max(this.timers.elapsed(), known.freeAt) + Math.min(longestMs, tookMs * spacing * part);
   }
 
   /** Called when a request is done that took `workMs`, without the time in which it waited for its client or for servers outside. */
@@ -115,18 +127,11 @@ export class TenantSpacing {
   }
 
   private weigh(tenant: Tenant): void {
-    const workMs = tenant.present * tenant.medianMs + tenant.eventsMs;
+    const workMs = tenant.present * (tenant.medianMs + overheadMs) + tenant.eventsMs;
     this.totalMs += workMs - tenant.workMs;
     tenant.workMs = workMs;
-    const now = this.timers.elapsed();
-    const largestMs = this.largestAtTime(now);
-    if (workMs < largestMs) return;
-    this.largestMs = workMs;
-    this.largestAt = now;
-  }
-
-  private largestAtTime(now: number): number {
-    return this.largestMs * Math.exp((this.largestAt - now) / rememberedMs);
+    this.largest.workMs.add(workMs);
+    this.largest.present.add(tenant.present);
   }
 
   private wakeAt(at: number, now: number): void {
