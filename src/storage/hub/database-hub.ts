@@ -4,7 +4,7 @@ import { SUSPICIOUS_LEAP } from '../postgres/epoch-keeper.js';
 import { LocalDatabase } from '../postgres/local-database.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
 import type { Row, Statement } from '../postgres/session.js';
-import { hasHead, readStatements, text } from '../postgres/statements.js';
+import { hasHead, readLength, readStatements, text } from '../postgres/statements.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
 import type { Write } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
@@ -159,12 +159,14 @@ export class DatabaseHub {
   private async runOnReplica({ name, values, timeoutMs }: Read): Promise<readonly Row[]> {
     const { replica } = this.database;
     if (replica === undefined) throw new StorageError('Invalid', 'there is no read replica');
-    return replica.run((session) => session.run(statementOf(name), values, timeoutMs));
+    const statement = statementOf(name);
+    return replica.run((session) => session.run(statement, values, timeoutMs), readLength(statement));
   }
 
   private async run({ name, values, timeoutMs }: Read): Promise<readonly Row[]> {
     const statement = statementOf(name);
-    const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
+    const run = () =>
+      this.database.pool.run((session) => session.run(statement, values, timeoutMs), readLength(statement));
     if (!hasHead(statement)) return run();
     const rows = await this.database.epochs.read(1, run);
     // A version that any process reads counts as seen here.

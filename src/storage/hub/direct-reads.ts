@@ -1,4 +1,4 @@
-import type { Queries, QueryPool } from '../postgres/database.js';
+import type { Queries, QueryPool, ReadLength } from '../postgres/database.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
 import { SessionPool } from '../postgres/session-pool.js';
 import { hasHead, text } from '../postgres/statements.js';
@@ -29,10 +29,10 @@ export class DirectReads implements QueryPool {
     this.pool = new SessionPool(options);
   }
 
-  async run<T>(use: (session: Queries) => Promise<T>): Promise<T> {
+  async run<T>(use: (session: Queries) => Promise<T>, length?: ReadLength): Promise<T> {
     this.checkHub();
     let newest = 0n;
-    const result = await this.pool.run((session) =>
+    const counted = (session: Queries) =>
       use({
         run: async (statement, values, timeoutMs) => {
           const rows = await session.run(statement, values, timeoutMs);
@@ -40,8 +40,8 @@ export class DirectReads implements QueryPool {
           if (head > newest) newest = head;
           return rows;
         },
-      }),
-    );
+      });
+    const result = await this.pool.run(counted, length);
     // No connection is held meanwhile.
     if (newest > this.known) await this.reported(newest);
     this.checkHub();

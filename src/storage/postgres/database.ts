@@ -9,10 +9,16 @@ export interface Queries {
   run(statement: Statement, values: readonly StatementValue[], timeoutMs: number): Promise<Row[]>;
 }
 
+/** Whether a read is over soon, or may take long: it reads many objects, or searches them. */
+export type ReadLength = 'short' | 'long';
+
 /** Connections for reads. */
 export interface QueryPool {
-  /** Runs `use` on some connection. Throws only `StorageError`. */
-  run<T>(use: (session: Queries) => Promise<T>): Promise<T>;
+  /**
+   * Runs `use` on some connection. Long reads leave one of several connections to short ones: those of one user must not keep
+   * everybody's gets and the change feed waiting. Default: short. Throws only `StorageError`.
+   */
+  run<T>(use: (session: Queries) => Promise<T>, length?: ReadLength): Promise<T>;
 }
 
 /** Writes to the database. */

@@ -113,7 +113,7 @@ export class Finder {
   private async changedKeys(scope: ListScope, test: TextTest, from: bigint, isBefore: boolean) {
     const values = [...range(scope), from.toString(), `${isBefore}`, ...testValues(test)];
     const [first, ...rows] = await this.epochs.read(1, () =>
-      this.pool.run((session) => session.run(CHANGED_KEYS, values, TIMEOUT_MS)),
+      this.pool.run((session) => session.run(CHANGED_KEYS, values, TIMEOUT_MS), 'long'),
     );
     const { compactRevision, head } = boundsOf(first);
     if (from < compactRevision || from > head || rows.length > MOST_KEYS) return undefined;
@@ -175,7 +175,7 @@ export class Finder {
     const values = [...range(scope), block, count, ...testValues(test)];
     const waiting = this.last.then(async () => {
       const [first, ...rows] = await this.epochs.read(1, () =>
-        this.pool.run((session) => session.run(FIND_BLOCKS, values, TIMEOUT_MS)),
+        this.pool.run((session) => session.run(FIND_BLOCKS, values, TIMEOUT_MS), 'long'),
       );
       const next = Number(text(rows.pop() ?? [], 3));
       const keys = rows.map((row) => ({ namespace: text(row, 4), name: text(row, 5) }));

@@ -207,7 +207,7 @@ export class PostgresStorage implements Storage {
         objects: new Map(counted.map((row) => [text(row, 0), Number(row[1])])),
         bytes: Number(size?.[0]),
       };
-    });
+    }, 'long');
   }
 
   /** The oldest version that can be listed at or watched from. */

@@ -7,7 +7,7 @@ import { type EpochKeeper, SUSPICIOUS_LEAP } from './epoch-keeper.js';
 import type { StorageObserver } from './postgres-storage-options.js';
 import { ReplicaLag } from './replica-lag.js';
 import type { Row, Statement, StatementValue } from './session.js';
-import { LOG_BOUNDS, text } from './statements.js';
+import { LOG_BOUNDS, readLength, text } from './statements.js';
 
 /** A statement that may run on a read replica, with its values. The second column of its first row is the newest version. */
 export interface ReplicaQuery {
@@ -199,7 +199,10 @@ export class ReadReplica {
   }
 
   private async send({ statement, values }: ReplicaQuery): Promise<Row[]> {
-    const rows = await this.options.pool.run((session) => session.run(statement, values, this.statementMs));
+    const rows = await this.options.pool.run(
+      (session) => session.run(statement, values, this.statementMs),
+      readLength(statement),
+    );
     this.answeredAt = performance.now();
     return rows;
   }

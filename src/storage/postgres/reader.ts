@@ -133,7 +133,7 @@ export class Reader {
   ): Promise<ListPage | undefined> {
     const values = [...rangeValues(keyRange(scope, after)), at?.toString() ?? null, limit, words];
     const [bounds, ...rows] = await this.epochs.read(1, () =>
-      this.pool.run((session) => session.run(FIND_PAGE, values, LIST_TIMEOUT_MS)),
+      this.pool.run((session) => session.run(FIND_PAGE, values, LIST_TIMEOUT_MS), 'long'),
     );
     const found = boundsOf(bounds);
     if (at !== undefined && at < found.compactRevision) return undefined;
@@ -149,7 +149,7 @@ export class Reader {
   async objectsAt(resource: string, keys: readonly ListPosition[], at: bigint): Promise<StoredObject[] | undefined> {
     const values = [resource, keys.map(({ namespace }) => namespace), keys.map(({ name }) => name), at.toString()];
     const [bounds, ...rows] = await this.epochs.read(1, () =>
-      this.pool.run((session) => session.run(OBJECTS_AT, values, LIST_TIMEOUT_MS)),
+      this.pool.run((session) => session.run(OBJECTS_AT, values, LIST_TIMEOUT_MS), 'long'),
     );
     const found = boundsOf(bounds);
     if (at < found.compactRevision) return undefined;
@@ -187,7 +187,7 @@ export class Reader {
   /** See `Storage.aged`. */
   async aged({ resource, ageMs, after, scan }: AgedQuery): Promise<AgedPage> {
     const values = [searchable(resource), ageMs, after?.namespace ?? '', after?.name ?? '', scan];
-    const rows = await this.pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
+    const rows = await this.pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS), 'long');
     const end = rows.pop();
     if (end === undefined) throw new StorageError('Unavailable', 'the database did not answer');
     const keyOf = (row: Row) => ({ resource, namespace: text(row, 1), name: text(row, 2) });
@@ -280,7 +280,8 @@ export class Reader {
     const valuesAt = (wanted: bigint | undefined) => [...rangeValues(range), wanted?.toString() ?? null, limit + 1];
     const read = async (statement: Statement, values: readonly (string | number | null)[]) => {
       this.replica?.countPrimary();
-      return this.epochs.read(1, () => this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)));
+      const run = () => this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS), 'long');
+      return this.epochs.read(1, run);
     };
     const within = (values: readonly (string | number | null)[]) => (plain ? values : [...values, pageBytes]);
     const statement = plain ? LIST_PAGE : LIST_PAGE_WITHIN;
@@ -361,7 +362,7 @@ export class Reader {
   private async count(statement: Statement, values: readonly (string | number | null)[]): Promise<number | undefined> {
     const [row] =
       (await this.replica?.rowsAt(BigInt(values[6] ?? 0), { statement, values })) ??
-      (await this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)));
+      (await this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS), 'long'));
     return typeof row?.[0] === 'string' ? Number(row[0]) : undefined;
   }
 }

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Backoff } from '../../base/machinery/backoff.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { StorageError } from '../storage-error.js';
+import type { QueryPool, ReadLength } from './database.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { type ReplicaProblem, replicaProblems } from './replica-history.js';
@@ -22,18 +23,24 @@ export interface PoolTarget extends Pick<SessionOptions, 'url' | 'role' | 'conne
   readonly recheckMs: number;
 }
 
+interface Waiter {
+  readonly length: ReadLength;
+  readonly go: () => void;
+}
+
 /**
- * The reader connections: at most poolSize, opened on first use and kept. A read is retried when its connection breaks
+ * The reader connections: at most poolSize, opened on first use and kept. Long reads use all but one of several. A read is retried when its connection breaks
  * or the database is not up yet, for at most writeWaitMs.
  */
-export class SessionPool {
+export class SessionPool implements QueryPool {
   private readonly options: ResolvedOptions;
   private readonly stopping = new AbortController();
   private readonly idle: Session[] = [];
   private readonly all = new Set<Session>();
-  /** Callbacks in the order of their calls. */
-  private readonly waiting = new Set<() => void>();
+  /** Reads in the order of their calls. */
+  private readonly waiting = new Set<Waiter>();
   private inUse = 0;
+  private longInUse = 0;
   private checkedAt = 0;
 
   constructor(
@@ -44,7 +51,7 @@ export class SessionPool {
   }
 
   /** Runs `use` on a connection of its own. Throws only `StorageError`. */
-  async run<T>(use: (session: Session) => Promise<T>): Promise<T> {
+  async run<T>(use: (session: Session) => Promise<T>, length: ReadLength = 'short'): Promise<T> {
     const deadline = performance.now() + (this.target?.patienceMs ?? this.options.writeWaitMs);
     const backoff = new Backoff({ firstMs: 20, longestMs: 500 }, Math.random);
     for (;;) {
@@ -52,7 +59,7 @@ export class SessionPool {
         throw new StorageError('Closed', 'storage is shutting down');
       }
       try {
-        return await this.once(use);
+        return await this.once(use, length);
       } catch (error) {
         if (error instanceof StorageError) throw error;
         if (this.options.signal.aborted) throw new StorageError('Closed', 'storage is shutting down', { cause: error });
@@ -68,12 +75,12 @@ export class SessionPool {
   /** Waits for reads in progress and closes all connections. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    for (const go of [...this.waiting]) go();
+    for (const { go } of [...this.waiting]) go();
     await Promise.all([...this.all].map((session) => session.close()));
   }
 
-  private async once<T>(use: (session: Session) => Promise<T>): Promise<T> {
-    await this.slot();
+  private async once<T>(use: (session: Session) => Promise<T>, length: ReadLength): Promise<T> {
+    await this.slot(length);
     let session: Session | undefined;
     try {
       session = await this.session();
@@ -85,38 +92,44 @@ export class SessionPool {
     } finally {
       if (session !== undefined && !session.broken) this.idle.push(session);
       this.inUse -= 1;
-      for (const go of this.waiting) {
-        go();
+      if (length === 'long') this.longInUse -= 1;
+      for (const waiter of this.waiting) {
+        if (!this.isFree(waiter.length)) continue;
+        waiter.go();
         break;
       }
     }
   }
 
-  private async slot(): Promise<void> {
+  private isFree(length: ReadLength): boolean {
+    const { poolSize } = this.options;
+    if (length === 'long' && this.longInUse >= Math.max(1, poolSize - 1)) return false;
+    return this.inUse < poolSize;
+  }
+
+  private async slot(length: ReadLength): Promise<void> {
     const deadline = performance.now() + (this.target?.seatMs ?? Number.POSITIVE_INFINITY);
-    while (this.inUse >= this.options.poolSize) {
+    while (!this.isFree(length)) {
       if (this.stopping.signal.aborted) throw new StorageError('Closed', 'storage is shutting down');
       const left = deadline - performance.now();
       if (left <= 0) throw new StorageError('Unavailable', 'no connection became free in time');
-      await this.freed(left);
+      await this.freed(left, length);
     }
     this.inUse += 1;
+    if (length === 'long') this.longInUse += 1;
   }
 
   /** Resolves when a connection becomes free, or after `ms` milliseconds if that is finite. */
-  private freed(ms: number): Promise<void> {
+  private freed(ms: number, length: ReadLength): Promise<void> {
     return new Promise((resolve) => {
-      const late = (): void => {
-        this.waiting.delete(go);
-        resolve();
-      };
-      const timer = Number.isFinite(ms) ? setTimeout(late, ms) : undefined;
       const go = (): void => {
         clearTimeout(timer);
-        this.waiting.delete(go);
+        this.waiting.delete(waiter);
         resolve();
       };
-      this.waiting.add(go);
+      const waiter: Waiter = { length, go };
+      const timer = Number.isFinite(ms) ? setTimeout(go, ms) : undefined;
+      this.waiting.add(waiter);
     });
   }
 
