@@ -6,8 +6,8 @@ import type { QueueTimers } from './queue-timers.js';
 const step = 1.5;
 /** What a request costs outside its time with seats, for connection, head and authentication, in milliseconds. */
 const overheadMs = 1;
-/** The longest time between two requests of a tenant, in milliseconds. */
-const longestMs = 250;
+/** The longest time between two requests of a tenant: so many milliseconds, and so many times as long as one takes. */
+const longest = { ms: 250, times: 2 };
 /** A tenant with at most `few` requests at one time is never spaced, one with `many` as far as its part of all work says. */
 const requests = { few: 4, many: 12 };
 /**
@@ -108,7 +108,8 @@ export class TenantSpacing {
     const ofMany = Math.min(1, (present - requests.few) / (requests.many - requests.few));
     const part = ofMany * (workMs / Math.max(workMs, this.totalMs));
     const tookMs = medianMs + overheadMs + eventsMs;
-    known.freeAt = Math.max(this.timers.elapsed(), known.freeAt) + Math.min(longestMs, tookMs * spacing * part);
+    const spaceMs = Math.min(longest.ms + longest.times * tookMs, tookMs * spacing * part);
+    known.freeAt = Math.max(this.timers.elapsed(), known.freeAt) + spaceMs;
   }
 
   /** Called when a request is done that took `workMs`, without the time in which it waited for its client or for servers outside. */
