@@ -35,7 +35,7 @@ it('never counts small text, and counts every character of costly long text', ()
 
 it('interrupts only requests that can move to another thread', () => {
   const body = Buffer.from(JSON.stringify(Array.from({ length: 20_000 }, (_, i) => i)));
-  assert.throws(() => throwIfLargeBody({ canMove: true }, body), LargeWork);
-  throwIfLargeBody({ canMove: false }, body);
+  assert.throws(() => throwIfLargeBody({ mayChangeThread: true }, body), LargeWork);
+  throwIfLargeBody({ mayChangeThread: false }, body);
   throwIfLargeBody({}, body);
 });

@@ -31,21 +31,21 @@ export class LargeWork extends Error {
   }
 }
 
-type Movable = Pick<RequestContext, 'canMove' | 'isCostly'>;
+type Movable = Pick<RequestContext, 'mayChangeThread' | 'isCostly'>;
 
 /** Interrupts a request that can move to another thread, if it needs a large stored object to be parsed. */
 export function throwIfLarge(context: Movable, json: string): void {
-  if (context.canMove === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
+  if (context.mayChangeThread === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
 }
 
 /** Like {@link throwIfLarge}, for work that has turned out to take long. */
 export function throwAsCostly(context: Movable): void {
-  if (context.canMove === true) throw new LargeWork();
+  if (context.mayChangeThread === true) throw new LargeWork();
 }
 
 /** Like {@link throwIfLarge}, for a request body. */
 export function throwIfLargeBody(context: Movable, body: Buffer): void {
-  if (context.canMove !== true || body.length <= largeLimits.small) return;
+  if (context.mayChangeThread !== true || body.length <= largeLimits.small) return;
   // One character per byte suffices: all characters that matter here are one byte long.
   if (context.isCostly === true || body.length > largeLimits.long || isLarge(body.toString('latin1'), false))
     throw new LargeWork();
@@ -53,7 +53,7 @@ export function throwIfLargeBody(context: Movable, body: Buffer): void {
 
 /** Like {@link throwIfLarge}, for work on text of a given length, whatever its content. */
 export function throwIfLong(context: Movable, characters: number): void {
-  if (context.canMove === true && characters > largeLimits.small) throw new LargeWork();
+  if (context.mayChangeThread === true && characters > largeLimits.small) throw new LargeWork();
 }
 
 /**

@@ -60,8 +60,8 @@ export interface RequestContext {
   impersonator?: UserInfo | undefined;
   /** The verb of constrained impersonation that limits what the sender may do as that user, if one applies. */
   impersonationConstraint?: string | undefined;
-  /** Set while the request can still move to another thread: see `large-work.ts`. */
-  canMove?: boolean;
+  /** Whether the request may still continue in the thread for large requests: see `large-work.ts`. */
+  mayChangeThread?: boolean;
   /**
    * Whether each character of the response takes time to write, and not only each value, because the response is YAML.
    */

@@ -111,7 +111,7 @@ export interface StoredFormRules {
 /** The request that needs converted objects; a conversion for several requests has a signal only. */
 export type ConvertingRequest = Pick<
   RequestContext,
-  'signal' | 'canMove' | 'isCostly' | 'beginRemoteCall' | 'endRemoteCall'
+  'signal' | 'mayChangeThread' | 'isCostly' | 'beginRemoteCall' | 'endRemoteCall'
 >;
 
 /** Conversions between the versions of a kind by something outside the program, which takes time and may fail. */

@@ -8,7 +8,7 @@ const nothing: RuleList = Object.freeze({
   evaluationError: '',
 });
 
-/** Mode `AlwaysDeny`: has no opinion, so a request is denied unless another module allows it. */
+/** Mode `AlwaysDeny`: has no opinion, so a request is denied unless another authorizer allows it. */
 export class AlwaysDenyAuthorizer implements Authorizer, RuleResolver {
   authorize(): AuthorizationDecision {
     return noOpinion;

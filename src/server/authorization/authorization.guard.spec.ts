@@ -41,7 +41,7 @@ it('a webhook that fails is no longer waited for', async () => {
   assert.deepEqual(seen, ['begin', 'end']);
 });
 
-it('a decision of the modules of the process waits for nobody', () => {
+it('a decision of the authorizers of the process waits for nobody', () => {
   const { seen, answer } = ask(() => ({ decision: 'allow', reason: '' }));
   assert.equal(answer, true);
   assert.deepEqual(seen, []);

@@ -13,7 +13,7 @@ import type { RequestContext } from '../../base/machinery/request-context.js';
 import { unauthorizedError } from '../../base/machinery/status-error.js';
 import { AUTHORIZATION_METRICS, type AuthorizationMetrics } from './authorization-metrics.js';
 
-/** Fourth guard: a request continues only when a module allows it; otherwise the response is a 403. */
+/** Fourth guard: a request continues only when an authorizer allows it; otherwise the response is a 403. */
 @Injectable()
 export class AuthorizationGuard implements CanActivate {
   constructor(
@@ -22,7 +22,7 @@ export class AuthorizationGuard implements CanActivate {
   ) {}
 
   /**
-   * Decides synchronously if the modules do. If a module fails and no later one decides, the request fails with its
+   * Decides synchronously if the authorizers do. If one fails and no later one decides, the request fails with its
    * error.
    */
   canActivate(host: ExecutionContext): Promise<boolean> | boolean {
@@ -61,7 +61,7 @@ export class AuthorizationGuard implements CanActivate {
   }
 }
 
-/** Only an explicit `allow` counts: if no module has an opinion, the request is denied. */
+/** Only an explicit `allow` counts: if no authorizer has an opinion, the request is denied. */
 function allowed(
   context: RequestContext,
   attributes: AuthorizerAttributes,

@@ -25,7 +25,7 @@ import { UnionAuthorizer } from './union.authorizer.js';
 import { UnionRuleResolver } from './union-rule-resolver.js';
 import { webhookMode } from './webhook/webhook-mode.js';
 
-/** Dependencies of the modules. */
+/** Dependencies of the authorizers. */
 export interface AuthorizationDependencies {
   readonly storage: Storage;
   readonly registry: StoredResources;
@@ -47,12 +47,12 @@ export interface Authorization {
   /** The modes in force, in order. */
   readonly modes: readonly AuthorizationMode[];
   /**
-   * Fills the in-memory state of the modules; call it once all resources are registered. The modules follow the store
+   * Fills the in-memory state of the authorizers; call it once all resources are registered. The authorizers follow the store
    * until the signal is aborted.
    */
   start(signal: AbortSignal): Promise<void>;
   /**
-   * Writes the objects that the modules need in a new cluster; call it once the system's namespaces exist. Stops when
+   * Writes the objects that the authorizers need in a new cluster; call it once the system's namespaces exist. Stops when
    * the signal is aborted.
    */
   prepare(stores: ResourceStores, signal: AbortSignal): Promise<void>;
@@ -86,12 +86,12 @@ function settled(value: string | undefined): string {
   return value;
 }
 
-function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
-  return { authorizer: module, rules: module };
+function fixed(authorizer: Authorizer & RuleResolver): ConfiguredMode {
+  return { authorizer, rules: authorizer };
 }
 
 /**
- * Sets up the modules of `--authorization-mode` (specification 5.4). If any of them decides by a policy, a module
+ * Sets up the authorizers of `--authorization-mode` (specification 5.4). If any of them decides by a policy, an authorizer
  * before it allows everything to members of `system:masters`.
  */
 export function buildAuthorization(
@@ -101,9 +101,9 @@ export function buildAuthorization(
   if (options.authorizationConfig !== undefined)
     return buildConfigured(options.authorizationConfig, options, dependencies);
   const modes = options.authorizationMode;
-  const modules = modes.map((mode) => factories[mode](options, dependencies));
+  const configured = modes.map((mode) => factories[mode](options, dependencies));
   const counters = new AuthorizerMetrics(dependencies.metrics);
-  const authorizers = modules.map(({ authorizer }, i) => {
+  const authorizers = configured.map(({ authorizer }, i) => {
     const mode = modes[i] as AuthorizationMode;
     return counters.counted(mode, mode === 'Webhook' ? 'default' : mode.toLowerCase(), authorizer);
   });
@@ -112,9 +112,9 @@ export function buildAuthorization(
   const [only, ...others] = authorizers;
   return {
     authorizer: only !== undefined && others.length === 0 ? only : new UnionAuthorizer(authorizers),
-    rules: new UnionRuleResolver(modules.map(({ rules }) => rules)),
+    rules: new UnionRuleResolver(configured.map(({ rules }) => rules)),
     modes,
-    ...lifeOf(modules),
+    ...lifeOf(configured),
   };
 }
 
@@ -163,18 +163,18 @@ function buildConfigured(
 
 /** Starts and stops the background work of all modes. */
 function lifeOf(
-  modules: readonly ConfiguredMode[],
+  configured: readonly ConfiguredMode[],
 ): Pick<Authorization, 'start' | 'prepare' | 'stopped' | 'healthChecks'> {
   return {
     start: async (signal) => {
-      await Promise.all(modules.map((module) => module.start?.(signal)));
+      await Promise.all(configured.map((mode) => mode.start?.(signal)));
     },
     prepare: async (stores, signal) => {
-      await Promise.all(modules.map((module) => module.prepare?.(stores, signal)));
+      await Promise.all(configured.map((mode) => mode.prepare?.(stores, signal)));
     },
     stopped: async () => {
-      await Promise.all(modules.map((module) => module.stopped?.()));
+      await Promise.all(configured.map((mode) => mode.stopped?.()));
     },
-    healthChecks: modules.flatMap(({ healthChecks = [] }) => healthChecks),
+    healthChecks: configured.flatMap(({ healthChecks = [] }) => healthChecks),
   };
 }

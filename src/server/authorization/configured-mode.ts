@@ -15,14 +15,14 @@ export interface ConfiguredMode {
   readonly authorizer: Authorizer;
   readonly rules: RuleResolver;
   /**
-   * Fills the module's in-memory state, then follows the store in the background until the signal is aborted. All
+   * Fills the authorizer's in-memory state, then follows the store in the background until the signal is aborted. All
    * resources are registered by then.
    */
   start?(signal: AbortSignal): Promise<void>;
   /** Resolves when all background work has ended after the signal is aborted. */
   stopped?(): Promise<void>;
   /**
-   * Writes the objects that this module needs in a new cluster. Called once the server takes requests and the system's
+   * Writes the objects that this authorizer needs in a new cluster. Called once the server takes requests and the system's
    * namespaces exist. Retries until it succeeds or `signal` is aborted.
    */
   prepare?(stores: ResourceStores, signal: AbortSignal): Promise<void>;

@@ -1,17 +1,17 @@
 import type { NonResourceRule, ResourceRule, RuleList, RuleResolver } from '../../base/machinery/authorizer.js';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 
-/** The combined rules of all modules. */
+/** The combined rules of all authorizers. */
 export class UnionRuleResolver implements RuleResolver {
-  constructor(private readonly modules: readonly RuleResolver[]) {}
+  constructor(private readonly resolvers: readonly RuleResolver[]) {}
 
   async rulesFor(user: UserInfo, namespace: string): Promise<RuleList> {
     const resourceRules: ResourceRule[] = [];
     const nonResourceRules: NonResourceRule[] = [];
     const errors: string[] = [];
     let incomplete = false;
-    for (const module of this.modules) {
-      const rules = await module.rulesFor(user, namespace);
+    for (const resolver of this.resolvers) {
+      const rules = await resolver.rulesFor(user, namespace);
       for (const rule of rules.resourceRules) resourceRules.push(rule);
       for (const rule of rules.nonResourceRules) nonResourceRules.push(rule);
       incomplete ||= rules.incomplete;

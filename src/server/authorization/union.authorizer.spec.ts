@@ -23,7 +23,7 @@ const attributes: AuthorizerAttributes = {
 
 type Answer = AuthorizationDecision['decision'] | 'fails';
 
-/** A module with a fixed decision, immediate or delayed, that counts its calls. */
+/** An authorizer with a fixed decision, immediate or delayed, that counts its calls. */
 class Fixed implements Authorizer {
   asked = 0;
 
@@ -63,26 +63,26 @@ describe('UnionAuthorizer', () => {
   ]) {
     for (const [answers, expected, asked] of cases) {
       it(`${answers.join(', then ')} (${later.map((l) => (l ? 'later' : 'at once')).join(', ')}): ${expected}`, async () => {
-        const modules = answers.map((answer, i) => new Fixed(answer, later[i] === true));
-        const union = new UnionAuthorizer(modules);
+        const authorizers = answers.map((answer, i) => new Fixed(answer, later[i] === true));
+        const union = new UnionAuthorizer(authorizers);
         const decide = async () => union.authorize(attributes);
         if (expected === 'fails') await assert.rejects(decide, /broken/);
         else assert.equal((await decide()).decision, expected);
         assert.equal(
-          modules.reduce((sum, module) => sum + module.asked, 0),
+          authorizers.reduce((sum, authorizer) => sum + authorizer.asked, 0),
           asked,
         );
       });
     }
   }
 
-  it('gives the reasons of all modules that abstain', async () => {
+  it('gives the reasons of all authorizers that abstain', async () => {
     const union = new UnionAuthorizer([new Fixed('noOpinion', false), new Fixed('noOpinion', true)]);
     const { reason } = await union.authorize(attributes);
     assert.equal(reason, 'noOpinion it is\nnoOpinion it is');
   });
 
-  it('answers at once when its modules do', () => {
+  it('answers at once when its authorizers do', () => {
     const answer = new UnionAuthorizer([new AlwaysDenyAuthorizer(), new AlwaysAllowAuthorizer()]).authorize(attributes);
     assert.ok(!(answer instanceof Promise));
     assert.equal(answer.decision, 'allow');

@@ -3,19 +3,19 @@ import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '..
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
 
 /**
- * Asks the modules in their configured order; the first that allows or denies decides (specification 5.4). A failing
- * module has no opinion; its error is thrown if no other module decides. Decides synchronously if the modules do.
+ * Asks the authorizers in their configured order; the first that allows or denies decides (specification 5.4). A failing
+ * authorizer has no opinion; its error is thrown if no other authorizer decides. Decides synchronously if the authorizers do.
  */
 export class UnionAuthorizer implements Authorizer {
-  constructor(private readonly modules: readonly Authorizer[]) {}
+  constructor(private readonly authorizers: readonly Authorizer[]) {}
 
   authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
-    const { modules } = this;
+    const { authorizers } = this;
     let reason = '';
-    for (let i = 0; i < modules.length; i++) {
+    for (let i = 0; i < authorizers.length; i++) {
       let asked: Promise<AuthorizationDecision> | AuthorizationDecision;
       try {
-        asked = (modules[i] as Authorizer).authorize(attributes);
+        asked = (authorizers[i] as Authorizer).authorize(attributes);
       } catch (error) {
         return this.ask(attributes, i + 1, reason, error);
       }
@@ -26,7 +26,7 @@ export class UnionAuthorizer implements Authorizer {
     return reason === '' ? noOpinion : { decision: 'noOpinion', reason };
   }
 
-  /** Continues with module `from`. `begun` is its pending decision if it was already asked. */
+  /** Continues with authorizer `from`. `begun` is its pending decision if it was already asked. */
   private async ask(
     attributes: AuthorizerAttributes,
     from: number,
@@ -36,9 +36,9 @@ export class UnionAuthorizer implements Authorizer {
   ): Promise<AuthorizationDecision> {
     let reason = reasonSoFar;
     let failed = failure;
-    for (let i = from; i < this.modules.length; i++) {
+    for (let i = from; i < this.authorizers.length; i++) {
       try {
-        const asked = i === from && begun !== undefined ? begun : (this.modules[i] as Authorizer).authorize(attributes);
+        const asked = i === from && begun !== undefined ? begun : (this.authorizers[i] as Authorizer).authorize(attributes);
         const decision = await asked;
         if (decision.decision !== 'noOpinion') return decision;
         reason = joined(reason, decision.reason);

@@ -66,7 +66,7 @@ async function handleResolved(
   noteDeprecation(request);
   const { largeRequests } = services;
   if (largeRequests === undefined || request.verb === 'watch') return handle(request);
-  context.canMove = true;
+  context.mayChangeThread = true;
   context.isCostly = /yaml/i.test(request.accept ?? '');
   try {
     await handle(request);

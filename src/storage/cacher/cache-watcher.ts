@@ -33,15 +33,15 @@ export interface WatcherHome {
   /** The version up to which live watchers have been offered all changes; undefined when there is no cache. */
   readonly offeredUpTo: bigint | undefined;
   /** Sends the watcher positions without changes, the next ones without delay until `hurried` is reached. */
-  followPositions(watcher: CacheWatcher, hurried: bigint): void;
+  addPositionReceiver(watcher: CacheWatcher, hurried: bigint): void;
   /** Sends the watcher no more positions without changes. */
-  unfollowPositions(watcher: CacheWatcher): void;
+  removePositionReceiver(watcher: CacheWatcher): void;
   /** Calls {@link CacheWatcher.hand} when it is the watcher's turn. */
   turn(watcher: CacheWatcher): void;
 }
 
 /** A consumer to which changes are pushed as they come, see `ChangeSubscription.follow`. */
-interface Follower {
+interface Consumer {
   readonly take: TakeBatch;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -80,7 +80,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   private readonly failureListeners: (() => void)[] = [];
   private closed = false;
   private waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
-  private follower: Follower | undefined;
+  private consumer: Consumer | undefined;
   private isHurried = false;
 
   /**
@@ -112,12 +112,12 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
 
   /** Whether the watcher is to receive positions without changes. */
   get wantsPositions(): boolean {
-    return this.follower === undefined || this.isHurried;
+    return this.consumer === undefined || this.isHurried;
   }
 
   get quietPosition(): bigint | undefined {
     if (!this.isLive || this.closed || this.failure !== undefined) return undefined;
-    if (this.queue.length > 0 || this.follower?.isBusy === true) return undefined;
+    if (this.queue.length > 0 || this.consumer?.isBusy === true) return undefined;
     const { offeredUpTo } = this.home;
     if (offeredUpTo !== undefined && offeredUpTo > this.position) this.position = offeredUpTo;
     this.sentPosition = this.position;
@@ -126,7 +126,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
 
   hasten(version: bigint): void {
     this.isHurried = true;
-    if (this.isLive) this.home.followPositions(this, version);
+    if (this.isLive) this.home.addPositionReceiver(this, version);
     else this.log?.hasten?.(version);
   }
 
@@ -157,8 +157,8 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
 
   follow(take: TakeBatch): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.follower = { take, resolve, reject, isBusy: false };
-      if (!this.isHurried) this.home.unfollowPositions(this);
+      this.consumer = { take, resolve, reject, isBusy: false };
+      if (!this.isHurried) this.home.removePositionReceiver(this);
       this.hand();
     });
   }
@@ -177,11 +177,11 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     const waiting = this.waiting;
     this.waiting = undefined;
     waiting?.resolve(undefined);
-    this.unfollow()?.resolve();
+    this.releaseConsumer()?.resolve();
   }
 
   /**
-   * Offers the next changes of the scope. Returns `due` if the follower receives them at its next turn, `slow` if the
+   * Offers the next changes of the scope. Returns `due` if the consumer receives them at its next turn, `slow` if the
    * consumer is too far behind to accept any more.
    */
   offer(batch: SizedBatch): 'taken' | 'due' | 'slow' {
@@ -191,7 +191,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     const overlaps = first !== undefined && first.resourceVersion <= position;
     const behind = (change: Change) => change.resourceVersion > position;
     this.enqueue(overlaps ? sizedBatch(batch.changes.filter(behind), batch.position) : batch);
-    if (this.follower?.isBusy === false) return 'due';
+    if (this.consumer?.isBusy === false) return 'due';
     this.settle();
     const { changes, characters } = this.limits;
     return this.queuedChanges <= changes && this.characters <= characters ? 'taken' : 'slow';
@@ -201,29 +201,29 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   advance(position: bigint): void {
     if (this.closed || this.failure !== undefined || position <= this.position) return;
     this.position = position;
-    // Whether a follower that has changes before its position waits for its turn.
-    if (this.follower === undefined) this.settle();
+    // Whether a consumer that has changes before its position waits for its turn.
+    if (this.consumer === undefined) this.settle();
     else if (this.queue.length === 0) this.hand();
   }
 
-  /** Passes everything to the follower that it can accept now. */
+  /** Passes everything to the consumer that it can accept now. */
   hand(): void {
-    const { follower } = this;
-    if (follower === undefined || follower.isBusy) return;
+    const { consumer } = this;
+    if (consumer === undefined || consumer.isBusy) return;
     try {
       if (this.failure !== undefined) throw this.failure;
       while (!this.closed) {
         const batch = this.take();
         if (batch === undefined) break;
-        const taking = follower.take(batch);
+        const taking = consumer.take(batch);
         if (taking === undefined) continue;
-        this.await(follower, taking);
+        this.await(consumer, taking);
         return;
       }
-      if (this.closed) this.unfollow()?.resolve();
-      else if (!this.isLive) this.await(follower, this.takeOfLog(follower));
+      if (this.closed) this.releaseConsumer()?.resolve();
+      else if (!this.isLive) this.await(consumer, this.takeOfLog(consumer));
     } catch (error) {
-      this.unfollow()?.reject(error);
+      this.releaseConsumer()?.reject(error);
     }
   }
 
@@ -234,7 +234,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   rehome(position: bigint): void {
     if (position > this.position) this.position = position;
     this.isLive = false;
-    if (this.follower !== undefined) this.home.turn(this);
+    if (this.consumer !== undefined) this.home.turn(this);
     const waiting = this.waiting;
     if (waiting === undefined) return;
     this.waiting = undefined;
@@ -251,7 +251,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     const waiting = this.waiting;
     this.waiting = undefined;
     waiting?.reject(error);
-    this.unfollow()?.reject(error);
+    this.releaseConsumer()?.reject(error);
     for (const listener of this.failureListeners.splice(0)) listener();
   }
 
@@ -281,31 +281,31 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     return batch;
   }
 
-  /** Queues the follower for another turn when it has finished the current work. */
-  private await(follower: Follower, work: Promise<void>): void {
-    follower.isBusy = true;
+  /** Queues the consumer for another turn when it has finished the current work. */
+  private await(consumer: Consumer, work: Promise<void>): void {
+    consumer.isBusy = true;
     work.then(
       () => {
-        follower.isBusy = false;
-        if (this.follower === follower) this.home.turn(this);
+        consumer.isBusy = false;
+        if (this.consumer === consumer) this.home.turn(this);
       },
       (error: unknown) => {
-        if (this.follower === follower) this.unfollow()?.reject(error);
+        if (this.consumer === consumer) this.releaseConsumer()?.reject(error);
       },
     );
   }
 
-  private async takeOfLog({ take }: Follower): Promise<void> {
+  private async takeOfLog({ take }: Consumer): Promise<void> {
     if (this.log === undefined && this.tryJoin()) return;
     const batch = await this.nextOfLog();
-    if (batch === undefined) this.unfollow()?.resolve();
-    else if (this.follower !== undefined) await take(batch);
+    if (batch === undefined) this.releaseConsumer()?.resolve();
+    else if (this.consumer !== undefined) await take(batch);
   }
 
-  private unfollow(): Follower | undefined {
-    const { follower } = this;
-    this.follower = undefined;
-    return follower;
+  private releaseConsumer(): Consumer | undefined {
+    const { consumer } = this;
+    this.consumer = undefined;
+    return consumer;
   }
 
   private enqueue(batch: SizedBatch): void {

@@ -268,15 +268,15 @@ export class Cacher implements WatcherHome {
     return this.cache?.position;
   }
 
-  followPositions(watcher: CacheWatcher, hurried: bigint): void {
-    this.groups.followPositions(watcher);
+  addPositionReceiver(watcher: CacheWatcher, hurried: bigint): void {
+    this.groups.addPositionReceiver(watcher);
     this.live?.subscription.hasten?.(hurried);
     const position = this.offeredUpTo;
     if (position !== undefined) watcher.advance(position);
   }
 
-  unfollowPositions(watcher: CacheWatcher): void {
-    this.groups.unfollowPositions(watcher);
+  removePositionReceiver(watcher: CacheWatcher): void {
+    this.groups.removePositionReceiver(watcher);
   }
 
   /** Drops the cache permanently, even if it is being filled. Its watches continue from the log. */
@@ -392,7 +392,7 @@ export class Cacher implements WatcherHome {
       this.offer(changes, position);
       this.options.observer.dispatched(this.resource, changes.length);
     }
-    if (this.cancelSend !== undefined || this.groups.positionFollowers.size === 0) return;
+    if (this.cancelSend !== undefined || this.groups.positionReceivers.size === 0) return;
     const { timers, quietMs } = this.options;
     const wait = this.sentAt + quietMs - timers.elapsed();
     // For a quiet resource, positions come from the poll, which is already rare enough, so they are sent without
@@ -424,6 +424,6 @@ export class Cacher implements WatcherHome {
     this.sentPosition = position;
     this.sentAt = this.options.timers.elapsed();
     // A copy, because a watcher may leave as soon as it has the position.
-    for (const watcher of [...this.groups.positionFollowers]) watcher.advance(position);
+    for (const watcher of [...this.groups.positionReceivers]) watcher.advance(position);
   }
 }

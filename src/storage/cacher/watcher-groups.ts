@@ -58,28 +58,28 @@ export class WatcherGroups {
   private readonly ids = new Map<CacheWatcher, string>();
   /** Watchers whose term is not among `terms`, by term. */
   private readonly waiting = new Map<string, Set<CacheWatcher>>();
-  private readonly followers = new Set<CacheWatcher>();
+  private readonly receivers = new Set<CacheWatcher>();
 
   get size(): number {
     return this.ids.size;
   }
 
   /** The watchers that receive positions without changes. */
-  get positionFollowers(): ReadonlySet<CacheWatcher> {
-    return this.followers;
+  get positionReceivers(): ReadonlySet<CacheWatcher> {
+    return this.receivers;
   }
 
-  followPositions(watcher: CacheWatcher): void {
-    if (this.ids.has(watcher)) this.followers.add(watcher);
+  addPositionReceiver(watcher: CacheWatcher): void {
+    if (this.ids.has(watcher)) this.receivers.add(watcher);
   }
 
-  unfollowPositions(watcher: CacheWatcher): void {
-    this.followers.delete(watcher);
+  removePositionReceiver(watcher: CacheWatcher): void {
+    this.receivers.delete(watcher);
   }
 
   add(watcher: CacheWatcher): void {
     if (this.ids.has(watcher)) return;
-    if (watcher.wantsPositions) this.followers.add(watcher);
+    if (watcher.wantsPositions) this.receivers.add(watcher);
     const { scope } = watcher;
     const wanted = wantedTerms(scope);
     const term = wanted.find((one) => this.hasPlace(one));
@@ -103,7 +103,7 @@ export class WatcherGroups {
     const id = this.ids.get(watcher);
     const group = id === undefined ? undefined : this.groups.get(id);
     if (id === undefined || group === undefined) return;
-    this.followers.delete(watcher);
+    this.receivers.delete(watcher);
     this.ids.delete(watcher);
     group.watchers.delete(watcher);
     const { term } = group;

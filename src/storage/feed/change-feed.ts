@@ -39,14 +39,14 @@ const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 
  * The most versions whose notifications are to be ignored: one that never comes must not be remembered forever.
  * Forgetting one costs one read.
  */
-const MOST_QUIET = 10_000;
+const MOST_IGNORED = 10_000;
 /** Above this number, notifications that wait for the end of a batch are merged. That costs one read at most. */
 const MOST_HELD = 1_000;
 /**
  * How long subscriptions without changes may go without a new position, in milliseconds. There are dozens of them, and
  * a busy process has hundreds of batches a second.
  */
-const QUIET_POSITION_MS = 50;
+const POSITION_INTERVAL_MS = 50;
 /** Pause between a failed read and the next. */
 const RETRY_MS = 200;
 
@@ -108,7 +108,7 @@ export class ChangeFeed {
   private cursor: bigint | undefined;
   private heard = 0n;
   /** Newest versions of own batches whose notifications have yet to arrive and are to be ignored. */
-  private readonly quiet = new Set<bigint>();
+  private readonly ignored = new Set<bigint>();
   /** Own batches that have not been processed yet, oldest first. */
   private own: OwnBatch[] = [];
   /** Versions of notifications that wait for the end of an own batch, because they may be about that batch. */
@@ -149,7 +149,7 @@ export class ChangeFeed {
   /** Triggers a read: `newest` is committed, or (undefined) some version may be. */
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
-      if ((source === 'notify' && this.quiet.delete(newest)) || newest <= this.heard) return;
+      if ((source === 'notify' && this.ignored.delete(newest)) || newest <= this.heard) return;
       if (this.own.length > 0 || (source === 'notify' && this.options.isWriting?.() === true)) {
         this.hold(newest);
         return;
@@ -171,7 +171,7 @@ export class ChangeFeed {
       this.wakeUp?.();
       return;
     }
-    if (written !== undefined) this.unheard(written);
+    if (written !== undefined) this.undelivered(written);
     this.releaseHeld();
   }
 
@@ -192,7 +192,7 @@ export class ChangeFeed {
   }
 
   /** Handles writes that can't be delivered from memory. */
-  private unheard({ newest, resources }: OwnBatch): void {
+  private undelivered({ newest, resources }: OwnBatch): void {
     const concerns = (resource: string) => this.byResource.has(resource);
     if (this.joiners.length > 0 || [...resources].some(concerns)) {
       this.wake(newest, 'local');
@@ -202,8 +202,8 @@ export class ChangeFeed {
       this.held = this.held.filter((version) => version !== newest);
       return;
     }
-    if (this.quiet.size >= MOST_QUIET) this.quiet.clear();
-    this.quiet.add(newest);
+    if (this.ignored.size >= MOST_IGNORED) this.ignored.clear();
+    this.ignored.add(newest);
   }
 
   /** Delivers own batches that follow the cursor without a gap. */
@@ -215,7 +215,7 @@ export class ChangeFeed {
       if (cursor === undefined || newest <= cursor) continue;
       const isWithheld = stretch?.withheld?.some((resource) => this.byResource.has(resource)) === true;
       if (stretch === undefined || isWithheld || !this.follows(stretch, cursor)) {
-        this.unheard(batch);
+        this.undelivered(batch);
         continue;
       }
       // A read of the log may already have delivered the first of these changes.
@@ -360,7 +360,7 @@ export class ChangeFeed {
   }
 
   private advanceAll(position: bigint): void {
-    this.positionTimer ??= setTimeout(() => this.sendPositions(), QUIET_POSITION_MS);
+    this.positionTimer ??= setTimeout(() => this.sendPositions(), POSITION_INTERVAL_MS);
     for (const subscriptions of this.byResource.values()) {
       for (const subscription of subscriptions) {
         if (!subscription.advance(position)) this.endSlow(subscription);

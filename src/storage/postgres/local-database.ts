@@ -11,7 +11,7 @@ import { Sequencer } from './sequencer.js';
 import { type Row, type ServerLimits, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
 import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
-import { WriterLock } from './writer-lock.js';
+import { WriterLockWatchdog } from './writer-lock-watchdog.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 /**
@@ -49,7 +49,7 @@ export class LocalDatabase implements Database {
             check: (session) => this.pool.run((primary) => replicaProblem(session, primary)),
             recheckMs: replicaRecheckMs,
           });
-    const lock = new WriterLock(
+    const watchdog = new WriterLockWatchdog(
       () =>
         Session.open({
           url: options.databaseUrl,
@@ -66,11 +66,11 @@ export class LocalDatabase implements Database {
         options.observer.backgroundError('sessions of the database', error);
       },
     );
-    this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run((session) => lock.during(use(session))));
+    this.epochs = new EpochKeeper(options.observer, (use) => this.pool.run((session) => watchdog.watch(use(session))));
     this.writer = new Sequencer(
       options,
       this.epochs,
-      lock,
+      watchdog,
       (written) => events.batchEnded(written),
       () => this.listener.mayHaveOthers,
     );

@@ -17,7 +17,7 @@ import { type Row, Session } from './session.js';
 import { ADD_PARTITIONS, CHECK_WRITES, RESOLVE_BATCH, text, WRITE_BATCH } from './statements.js';
 import { type QueuedWrite, WriteQueue } from './write-queue.js';
 import { WriterHealth } from './writer-health.js';
-import type { WriterLock } from './writer-lock.js';
+import type { WriterLockWatchdog } from './writer-lock-watchdog.js';
 import { answerBatch, type BatchOutcome, sealedCurrents, type WrittenBatch } from './written-batch.js';
 
 /** How long no notifications are sent after the server's queue of notifications was full, in milliseconds. */
@@ -40,7 +40,7 @@ export class Sequencer implements Writer {
   private readonly epochs: EpochKeeper;
   private readonly onEnd: (written: WrittenBatch | undefined) => void;
   private readonly mayHaveOthers: () => boolean;
-  private readonly lock: WriterLock;
+  private readonly watchdog: WriterLockWatchdog;
   private readonly stopping = new AbortController();
   private readonly backoff: Backoff;
   private readonly queue: WriteQueue;
@@ -48,10 +48,11 @@ export class Sequencer implements Writer {
   private session: Session | undefined;
   private known = 0n;
   private sending = false;
-  private quietUntil = 0;
+  /** Until then, batches send no notifications, because the database refused one; by `performance.now()`. */
+  private notifiesAgainAt = 0;
   private lastError: unknown;
   /** When the database made the last batch; -Infinity after a failure. */
-  private passedAt = Number.NEGATIVE_INFINITY;
+  private lastBatchAt = Number.NEGATIVE_INFINITY;
   private wake: (() => void) | undefined;
   private loop: Promise<void> | undefined;
 
@@ -62,12 +63,12 @@ export class Sequencer implements Writer {
   constructor(
     options: ResolvedOptions,
     epochs: EpochKeeper,
-    lock: WriterLock,
+    watchdog: WriterLockWatchdog,
     onEnd: (written: WrittenBatch | undefined) => void,
     mayHaveOthers: () => boolean,
   ) {
     this.mayHaveOthers = mayHaveOthers;
-    this.lock = lock;
+    this.watchdog = watchdog;
     this.options = options;
     this.epochs = epochs;
     this.onEnd = onEnd;
@@ -76,7 +77,7 @@ export class Sequencer implements Writer {
       options.writeWaitMs,
       () => this.lastError,
       options.sealing,
-      () => this.passedAt,
+      () => this.lastBatchAt,
     );
   }
 
@@ -199,14 +200,14 @@ export class Sequencer implements Writer {
         Math.max(1, Math.min(this.options.connectTimeoutMs, limitMs ?? Number.POSITIVE_INFINITY)),
       );
       // Nothing may be written or looked up before it is certain which history the database is in.
-      await this.lock.during(this.epochs.enter(opened, limitMs));
+      await this.watchdog.watch(this.epochs.enter(opened, limitMs));
       this.session = opened;
       this.backoff.reset();
       return opened;
     } catch (error) {
       opened?.destroy();
       this.lastError = error;
-      this.passedAt = Number.NEGATIVE_INFINITY;
+      this.lastBatchAt = Number.NEGATIVE_INFINITY;
       await systemTimers.wait(this.backoff.next(), this.stopping.signal);
       return undefined;
     }
@@ -230,7 +231,7 @@ export class Sequencer implements Writer {
       this.epochs.current?.epoch.toString() ?? null,
       id,
       ...columns,
-      String(performance.now() >= this.quietUntil && this.mayHaveOthers()),
+      String(performance.now() >= this.notifiesAgainAt && this.mayHaveOthers()),
     ];
     const waits = batch.map((entry) => this.queue.waited(entry, began));
     const ended = this.options.observer.began(waits, this.queue.length);
@@ -238,14 +239,14 @@ export class Sequencer implements Writer {
     this.health.began();
     try {
       const sent = () => session.run(WRITE_BATCH, values, this.options.resolveDeadlineMs);
-      rows = await this.lock.during(runForRequests(() => batch.map(({ requestId }) => requestId), sent));
+      rows = await this.watchdog.watch(runForRequests(() => batch.map(({ requestId }) => requestId), sent));
     } catch (error) {
       ended();
       return this.failed(session, batch, id, before, error);
     }
     for (const column of columns) freeBuffer(column);
     this.health.passed();
-    this.passedAt = performance.now();
+    this.lastBatchAt = performance.now();
     this.backoff.reset();
     const sealed = sealedCurrents(batch, rows);
     if (sealed.length > 0) await this.options.sealing.prepare(sealed);
@@ -286,7 +287,7 @@ export class Sequencer implements Writer {
     error: unknown,
   ): Promise<WrittenBatch | undefined> {
     this.lastError = error;
-    this.passedAt = Number.NEGATIVE_INFINITY;
+    this.lastBatchAt = Number.NEGATIVE_INFINITY;
     const kind = failureKind(error);
     if (kind === 'data') this.health.passed();
     else this.health.failed(error);
@@ -309,8 +310,8 @@ export class Sequencer implements Writer {
         return undefined;
       case 'hints':
         // Other processes find the writes at their next poll.
-        if (performance.now() >= this.quietUntil) this.options.observer.backgroundError('notifications', error);
-        this.quietUntil = performance.now() + QUIET_MS;
+        if (performance.now() >= this.notifiesAgainAt) this.options.observer.backgroundError('notifications', error);
+        this.notifiesAgainAt = performance.now() + QUIET_MS;
         this.queue.putBack(batch);
         return undefined;
       case 'partition':
@@ -345,7 +346,7 @@ export class Sequencer implements Writer {
    */
   private async enterAgain(session: Session): Promise<void> {
     try {
-      await this.lock.during(this.epochs.enter(session));
+      await this.watchdog.watch(this.epochs.enter(session));
     } catch (error) {
       this.lastError = error;
       session.destroy();
@@ -376,7 +377,7 @@ export class Sequencer implements Writer {
       }
       try {
         const found = session.run(RESOLVE_BATCH, [id, before.toString()], Math.max(1, left));
-        return this.settle(batch, await this.lock.during(found));
+        return this.settle(batch, await this.watchdog.watch(found));
       } catch (error) {
         this.lastError = error;
         const kind = failureKind(error);

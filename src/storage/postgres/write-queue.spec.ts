@@ -26,12 +26,12 @@ it('a write that is put back into an empty queue still ends at its deadline', as
 
 it('says of a write that waited too long whether the database was busy or made no writes', async (test) => {
   test.mock.timers.enable({ apis: ['setInterval'] });
-  let passedAt = performance.now() - 1000;
+  let lastBatchAt = performance.now() - 1000;
   const queue = new WriteQueue(
     1,
     () => undefined,
     undefined,
-    () => passedAt,
+    () => lastBatchAt,
   );
   const outcomeOf = async (name: string): Promise<unknown> => {
     const key = { resource: 'things', namespace: '', name };
@@ -40,7 +40,7 @@ it('says of a write that waited too long whether the database was busy or made n
       () => undefined,
       ({ code }: StorageError) => code,
     );
-    if (name === 'busy') passedAt = performance.now();
+    if (name === 'busy') lastBatchAt = performance.now();
     const addedAt = performance.now();
     while (performance.now() <= addedAt + 1) await new Promise((resolve) => setImmediate(resolve));
     test.mock.timers.tick(1);

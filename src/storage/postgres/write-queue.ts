@@ -55,7 +55,7 @@ export class WriteQueue {
   private readonly waitMs: number;
   private readonly sealing: Sealing;
   private readonly lastError: () => unknown;
-  private readonly passedAt: () => number;
+  private readonly lastBatchAt: () => number;
   /** The waiting writes in the order of their arrival. */
   private writes: QueuedWrite[] = [];
   /** The number of the batch in which a namespace that has writes waiting had its last turn. */
@@ -68,18 +68,18 @@ export class WriteQueue {
    * @param waitMs how long a write may wait, in milliseconds
    * @param lastError returns the reason why the database accepts no writes
    * @param sealing how texts are stored in the database
-   * @param passedAt returns when the database last made a batch, by `performance.now()`; -Infinity after a failure
+   * @param lastBatchAt returns when the database last made a batch, by `performance.now()`; -Infinity after a failure
    */
   constructor(
     waitMs: number,
     lastError: () => unknown,
     sealing: Sealing = plainSealing,
-    passedAt: () => number = () => Number.NEGATIVE_INFINITY,
+    lastBatchAt: () => number = () => Number.NEGATIVE_INFINITY,
   ) {
     this.waitMs = waitMs;
     this.sealing = sealing;
     this.lastError = lastError;
-    this.passedAt = passedAt;
+    this.lastBatchAt = lastBatchAt;
   }
 
   get length(): number {
@@ -294,7 +294,7 @@ export class WriteQueue {
   }
 
   private lateError({ write: { key }, deadline }: QueuedWrite): StorageError {
-    if (this.passedAt() > deadline - this.waitMs) {
+    if (this.lastBatchAt() > deadline - this.waitMs) {
       return new StorageError('Overloaded', 'the database was busy with other writes for too long', { key });
     }
     const cause = this.lastError();

@@ -22,7 +22,7 @@ const mostListed = 100_000;
 
 /**
  * Mode `RBAC` (specification 5.4): a request is allowed when a role bound to the user allows it. Rules only add
- * permissions: without a matching rule the module has no opinion.
+ * permissions: without a matching rule the authorizer has no opinion.
  */
 export class RbacAuthorizer implements Authorizer, RuleResolver {
   /** @param group served name of the group, for messages about roles that are bound but don't exist. */

@@ -20,7 +20,7 @@ import { listWriter } from './list-writer.js';
 export async function handleComputed(request: ResourceRequest, definition: ComputedResource): Promise<void> {
   const { context, resource, verb, namespace, name } = request;
   // Other threads do not have the data that the objects are computed from.
-  context.canMove = false;
+  context.mayChangeThread = false;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);
   // A read of one object has no selectors.
   const selectors = verb === 'get' ? undefined : parseSelectors(context.query);

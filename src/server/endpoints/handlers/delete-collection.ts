@@ -65,7 +65,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
     }
   }
   // From here on the request can't move to another thread, which would no longer find the deleted objects.
-  context.canMove = false;
+  context.mayChangeThread = false;
   await forEachAtOnce(
     targets,
     services.options.deleteCollectionWorkers,

@@ -50,7 +50,8 @@ export class HttpRequestContext implements RequestContext {
   limit: Deadline | undefined;
   /** The time limit, in milliseconds; has no meaning for a long-running request. Set by the first hook. */
   timeLimitMs: number;
-  canMove: boolean;
+  /** Whether the request may still continue in the thread for large requests: only before it has had any effect. */
+  mayChangeThread: boolean;
   isCostly: boolean;
   /** The body as sent, from when it has been read until the handler is done. */
   body: Buffer | undefined;
@@ -126,7 +127,7 @@ export class HttpRequestContext implements RequestContext {
     this.requestId = undefined;
     this.limit = undefined;
     this.timeLimitMs = 0;
-    this.canMove = false;
+    this.mayChangeThread = false;
     this.isCostly = false;
     this.body = undefined;
     this.bodyBytes = 0;

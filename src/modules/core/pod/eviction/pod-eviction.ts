@@ -141,7 +141,7 @@ export class PodEviction {
       },
     });
     // The request must not move to another thread and start again: that would count the pod twice.
-    request.canMove = false;
+    request.mayChangeThread = false;
   }
 
   /** Budgets that select the pod, in the order of their names. */

@@ -13,11 +13,11 @@ const timeoutMs = 5_000;
  * depends on its client only for reading the result and for the end of the call. A session whose client does not do
  * that for long, because its process is suspended or its network is down, loses the lock: otherwise nobody could write.
  */
-export class WriterLock {
+export class WriterLockWatchdog {
   /** Start times of the work in progress. */
   private readonly begun = new LinkedItems<number>();
   /** One timer for all work: a timer for each piece of work costs more than an occasional check. */
-  private watch: NodeJS.Timeout | undefined;
+  private timer: NodeJS.Timeout | undefined;
   private freeing: Promise<void> | undefined;
   private nextFreeing = 0;
 
@@ -30,9 +30,10 @@ export class WriterLock {
     private readonly onFreed: (sessions: number) => void,
   ) {}
 
-  async during<T>(work: Promise<T>): Promise<T> {
+  /** Waits for work whose statements hold the lock, and ends the holder of the lock if that takes too long. */
+  async watch<T>(work: Promise<T>): Promise<T> {
     const place = this.begun.add(performance.now());
-    this.watch ??= setInterval(() => this.look(), lookMs).unref();
+    this.timer ??= setInterval(() => this.look(), lookMs).unref();
     try {
       return await work;
     } finally {
@@ -43,8 +44,8 @@ export class WriterLock {
   private look(): void {
     const oldest = this.begun.first?.item;
     if (oldest === undefined) {
-      clearInterval(this.watch);
-      this.watch = undefined;
+      clearInterval(this.timer);
+      this.timer = undefined;
       return;
     }
     const now = performance.now();
