@@ -45,8 +45,8 @@ export interface FlowRequest {
   readonly bodyBytes: number;
   /** The time limit of the whole request, in milliseconds. */
   readonly timeLimitMs: number;
-  /** A seat of another limiter, which is released together with the seats. */
-  readonly other?: Seat | undefined;
+  /** The seat of the limit on anonymous requests, which is released together with the seats. */
+  readonly anonymousSeat?: Seat | undefined;
 }
 
 const ratioBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
@@ -176,11 +176,11 @@ export class FlowControl implements FlowInfo {
     if (!level.share.isExempt) this.severalFlows.saw(flow, this.timers.elapsed());
     const entered = level.requests.enter(flow, work, subject);
     if (typeof entered === 'string') {
-      request.other?.leave();
+      request.anonymousSeat?.leave();
       throw this.refusal(level, schema.series, kind, entered);
     }
     const waitMs = Math.min(request.timeLimitMs * waitingPart, longestWaitMs);
-    return new FlowSeat(entered, level, waitMs, this.timers, request.other, (reason) =>
+    return new FlowSeat(entered, level, waitMs, this.timers, request.anonymousSeat, (reason) =>
       this.refusal(level, schema.series, kind, reason),
     );
   }

@@ -28,7 +28,7 @@ export class FlowSeat implements Seat {
     private readonly level: PriorityLevel,
     private readonly waitMs: number,
     private readonly timers: QueueTimers,
-    private readonly other: Seat | undefined,
+    private readonly anonymousSeat: Seat | undefined,
     private readonly refuse: (reason: RejectReason) => Error,
   ) {
     this.granted = ticket.state === 'waiting' ? this.wait() : undefined;
@@ -36,7 +36,7 @@ export class FlowSeat implements Seat {
 
   /** Releases the seats, or leaves the queue. */
   leave(): void {
-    this.other?.leave();
+    this.anonymousSeat?.leave();
     if (this.ticket.state === 'waiting') this.giveUp('cancelled');
     else this.level.requests.leave(this.ticket);
   }

@@ -45,9 +45,9 @@ export class InFlightGuard implements CanActivate {
       return true;
     }
     // Anonymous requests always have a limit of their own, including waiting requests.
-    const other = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
+    const anonymousSeat = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
     const bodyBytes = Number(request.headers['content-length'] ?? 0) || 0;
-    return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), { kind, bodyBytes, other });
+    return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), { kind, bodyBytes, anonymousSeat });
   }
 
   private keep(context: HttpRequestContext, { raw }: FastifyRequest): void {
@@ -61,7 +61,7 @@ function enterFlow(
   flowControl: FlowControl,
   context: HttpRequestContext,
   reply: FastifyReply,
-  of: Pick<FlowRequest, 'kind' | 'bodyBytes' | 'other'>,
+  of: Pick<FlowRequest, 'kind' | 'bodyBytes' | 'anonymousSeat'>,
 ): boolean | Promise<boolean> {
   const user = context.user as UserInfo;
   const { requestInfo: info, query, receivedAt, timeLimitMs } = context;
