@@ -38,7 +38,8 @@ export class UnionAuthorizer implements Authorizer {
     let failed = failure;
     for (let i = from; i < this.authorizers.length; i++) {
       try {
-        const asked = i === from && begun !== undefined ? begun : (this.authorizers[i] as Authorizer).authorize(attributes);
+        const asked =
+          i === from && begun !== undefined ? begun : (this.authorizers[i] as Authorizer).authorize(attributes);
         const decision = await asked;
         if (decision.decision !== 'noOpinion') return decision;
         reason = joined(reason, decision.reason);

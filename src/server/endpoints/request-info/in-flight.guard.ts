@@ -45,7 +45,8 @@ export class InFlightGuard implements CanActivate {
       return true;
     }
     // Anonymous requests always have a limit of their own, including waiting requests.
-    const anonymousSeat = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
+    const anonymousSeat =
+      isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
     const bodyBytes = Number(request.headers['content-length'] ?? 0) || 0;
     return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), { kind, bodyBytes, anonymousSeat });
   }
