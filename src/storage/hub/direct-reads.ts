@@ -1,5 +1,6 @@
-import type { Queries, QueryPool, ReadLength } from '../postgres/database.js';
+import type { Queries, QueryPool } from '../postgres/database.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
+import type { ReadLength } from '../postgres/read-length.js';
 import { SessionPool } from '../postgres/session-pool.js';
 import { hasHead, text } from '../postgres/statements.js';
 import type { StorageError } from '../storage-error.js';

@@ -1,5 +1,6 @@
 import type { TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import type { EpochKeeper } from './epoch-keeper.js';
+import type { ReadLength } from './read-length.js';
 import type { Row, Statement, StatementValue } from './session.js';
 import type { WrittenBatch } from './written-batch.js';
 
@@ -8,9 +9,6 @@ export interface Queries {
   /** Runs a prepared statement; the time limit is in milliseconds. */
   run(statement: Statement, values: readonly StatementValue[], timeoutMs: number): Promise<Row[]>;
 }
-
-/** Whether a read is over soon, or may take long: it reads many objects, or searches them. */
-export type ReadLength = 'short' | 'long';
 
 /** Connections for reads. */
 export interface QueryPool {

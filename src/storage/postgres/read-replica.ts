@@ -5,9 +5,10 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import type { QueryPool } from './database.js';
 import { type EpochKeeper, SUSPICIOUS_LEAP } from './epoch-keeper.js';
 import type { StorageObserver } from './postgres-storage-options.js';
+import { readLength } from './read-length.js';
 import { ReplicaLag } from './replica-lag.js';
 import type { Row, Statement, StatementValue } from './session.js';
-import { LOG_BOUNDS, readLength, text } from './statements.js';
+import { LOG_BOUNDS, text } from './statements.js';
 
 /** A statement that may run on a read replica, with its values. The second column of its first row is the newest version. */
 export interface ReplicaQuery {

@@ -2,9 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { Backoff } from '../../base/machinery/backoff.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { StorageError } from '../storage-error.js';
-import type { QueryPool, ReadLength } from './database.js';
+import type { QueryPool } from './database.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
+import type { ReadLength } from './read-length.js';
 import { type ReplicaProblem, replicaProblems } from './replica-history.js';
 import { type ServerLimits, Session, type SessionOptions } from './session.js';
 

@@ -2,7 +2,6 @@ import type { Sealing } from '../encryption/sealing.js';
 import type { StoredObject } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import type { StorageKey } from '../storage-key.js';
-import type { ReadLength } from './database.js';
 import type { Row, Statement } from './session.js';
 
 /*
@@ -23,25 +22,6 @@ export const FREE_WRITERS: Statement = {
   name: 'free-writers',
   text: `select plinth.free_writers($1::double precision * interval '1 millisecond')`,
 };
-
-/** How long a read with this statement may take. */
-export function readLength({ name }: Statement): ReadLength {
-  return longReads.has(name) ? 'long' : 'short';
-}
-
-const longReads: ReadonlySet<string> = new Set([
-  'list-page',
-  'list-page-within',
-  'past-page',
-  'find-page',
-  'find-blocks',
-  'changed-keys',
-  'objects-at',
-  'count-objects',
-  'count-few-objects',
-  'aged-objects',
-  'census',
-]);
 
 /** The channel that announces the newest version to processes. */
 export const HINT_CHANNEL: Statement = {
